@@ -1,0 +1,48 @@
+package nexus
+
+// The SQLSTATEs of class NX, for comparing with [Error.Code] when the family ([ErrInvalid] and the others) is too coarse.
+// The table core.error_codes holds the same list with the meaning of each and the way to mend it.
+const (
+	CodeNamespaceName    = "NX001" // not a well-formed namespace name
+	CodeEventType        = "NX002" // not a well-formed event type
+	CodePayload          = "NX003" // a payload that cannot be kept exactly
+	CodeUnknownOption    = "NX004" // an option nobody knows
+	CodeOptionValue      = "NX005" // an option with a value it cannot have
+	CodeArgumentValue    = "NX006" // an argument with a value it cannot have
+	CodeRetryPolicy      = "NX007" // not a valid retry policy
+	CodeConsumer         = "NX008" // not a well-formed consumer name or pattern
+	CodeDeadLetterFilter = "NX009" // a filter that matches everything or makes no sense
+
+	CodeNoNamespace  = "NX101"
+	CodeNoConsumer   = "NX102"
+	CodeNoQueue      = "NX103"
+	CodeNoNode       = "NX104"
+	CodeNoDeadLetter = "NX105"
+	CodeNoSweep      = "NX106"
+	CodeNoRole       = "NX107"
+
+	CodeNamespaceDiffers   = "NX201" // the namespace exists with other options
+	CodeQueueNameTaken     = "NX202" // the physical queue name belongs to another namespace
+	CodeNamespaceNotEmpty  = "NX203" // it still holds undelivered events
+	CodeNodeAlive          = "NX204" // a live node has this id
+	CodeDeadLetterResolved = "NX205"
+	CodeNotConfirmed       = "NX206" // the confirmation does not match
+	CodeNotReplayable      = "NX207" // the dead letter's consumer is gone
+
+	CodeLeaseLost      = "NX301"
+	CodeNodeSuperseded = "NX302" // a newer incarnation of the node took over
+
+	CodeDutyMissing         = "NX401" // the caller's role lacks the duty
+	CodeNamespaceRestricted = "NX402" // the namespace is not granted to the caller
+
+	CodeSchemaNewer     = "NX501" // than this binary
+	CodeSchemaOlder     = "NX502" // than this binary, or missing
+	CodeExtension       = "NX503" // an extension is missing or too old
+	CodeInstallerRights = "NX504"
+	CodeMigrationEdited = "NX505" // an applied migration's file was changed
+
+	CodePayloadTooLarge  = "NX601"
+	CodeTooManyEvents    = "NX602" // in one batch
+	CodeBatchTooLarge    = "NX603" // in bytes
+	CodeMetadataTooLarge = "NX604" // headers, key or tags
+)
