@@ -1,0 +1,134 @@
+-- Every grant of Nexus, applied last, as nexus_owner.
+--
+-- The two lists are the whole truth for PUBLIC and the roles of Nexus: what is missing is granted, what is not listed is
+-- revoked, and what already fits is not touched. Grants that an administrator gave to roles of his own stay.
+--
+-- A function is listed once, under the first duty that needs it; all its overloads are meant. nexus_admin needs no mention
+-- where a duty that it is a member of has one. A function that is listed nowhere can be called by nexus_owner alone.
+
+alter default privileges revoke execute on functions from public;
+
+revoke all on schema core, core_private from public;
+grant usage on schema core to
+  nexus_reader, nexus_producer, nexus_consumer, nexus_operator, nexus_admin, nexus_scheduler, nexus_sql;
+
+do $functions$
+declare
+  v_change record;
+begin
+  for v_change in
+    with listed (name, roles) as (values
+      -- reader
+      ('core.peek', '{nexus_reader}'::name[]),
+      ('core.visible_namespaces', '{nexus_reader,nexus_producer,nexus_consumer}'),
+      -- producer
+      ('core.emit', '{nexus_producer}'),
+      ('core.emit_batch', '{nexus_producer}'),
+      ('core.append_event_log', '{nexus_producer,nexus_operator}'),
+      ('core.queue_name_for_namespace', '{nexus_producer,nexus_consumer,nexus_reader}'),
+      ('core.dead_letter_queue_name_for_namespace', '{nexus_producer,nexus_consumer,nexus_reader}'),
+      -- consumer
+      ('core.ack', '{nexus_consumer}'),
+      ('core.claim', '{nexus_consumer}'),
+      ('core.settle', '{nexus_consumer}'),
+      ('core.settle_and_claim', '{nexus_consumer}'),
+      ('core.extend', '{nexus_consumer}'),
+      ('core.promote_delayed', '{nexus_consumer}'),
+      ('core.wait_for_wake', '{nexus_consumer}'),
+      ('core.retry_delay', '{nexus_consumer}'),
+      ('core.register_node', '{nexus_consumer}'),
+      ('core.heartbeat', '{nexus_consumer}'),
+      ('core.touch_node_heartbeat', '{nexus_consumer}'),
+      ('core.reap_nodes', '{nexus_consumer}'),
+      ('core.tick', '{nexus_consumer,nexus_operator,nexus_scheduler}'),
+      -- operator
+      ('core.replay_dead_letter', '{nexus_operator}'),
+      ('core.replay_dead_letters', '{nexus_operator}'),
+      ('core.discard_dead_letter', '{nexus_operator}'),
+      ('core.discard_dead_letters', '{nexus_operator}'),
+      -- admin
+      ('core.create_namespace', '{nexus_admin}'),
+      ('core.alter_namespace', '{nexus_admin}'),
+      ('core.drop_namespace', '{nexus_admin}'),
+      ('core.grant_namespace', '{nexus_admin}'),
+      ('core.revoke_namespace', '{nexus_admin}'),
+      ('core.run_sweep', '{nexus_admin,nexus_scheduler}'),
+      ('core.maintain_partitions', '{nexus_admin,nexus_scheduler}'),
+      ('core.repair_partitions', '{nexus_admin}')
+    ),
+    routine as (
+      select p.oid, n.nspname || '.' || p.proname as name, p.proowner,
+             coalesce(p.proacl, acldefault('f', p.proowner)) as acl
+        from pg_proc p
+        join pg_namespace n on n.oid = p.pronamespace
+       where n.nspname in ('core', 'core_private')
+    ),
+    wanted as (
+      select r.oid, r.name, w.role::regrole::oid as grantee
+        from routine r
+        join listed l using (name)
+       cross join unnest(l.roles) w (role)
+    ),
+    given as (
+      select r.oid, r.name, a.grantee
+        from routine r
+       cross join aclexplode(r.acl) a
+        left join pg_roles g on g.oid = a.grantee
+       where a.grantee <> r.proowner
+         and (a.grantee = 0 or (g.rolname like 'nexus\_%' and g.rolname <> 'nexus_owner'))
+    )
+    select 'revoke all on routine %s from %s' as statement, oid, name, grantee
+      from (select * from given except select * from wanted) too_many
+     union all
+    select 'grant execute on routine %s to %s', oid, name, grantee
+      from (select * from wanted except select * from given) too_few
+     order by name, statement desc
+  loop
+    execute format(v_change.statement, v_change.oid::regprocedure,
+      case v_change.grantee when 0 then 'public' else v_change.grantee::regrole::text end);
+  end loop;
+end
+$functions$;
+
+-- Tables are listed; every view of core is read model and open to the reader. Who may see which rows is up to row-level
+-- security.
+do $relations$
+declare
+  v_change record;
+begin
+  for v_change in
+    with listed (name) as (values
+      ('namespaces'), ('nodes'), ('event_log'), ('consumers'), ('dead_letters'), ('delivery_errors'), ('error_codes')
+    ),
+    relation as (
+      select c.oid, n.nspname, c.relname as name, c.relkind, c.relowner,
+             coalesce(c.relacl, acldefault('r', c.relowner)) as acl
+        from pg_class c
+        join pg_namespace n on n.oid = c.relnamespace
+       where n.nspname in ('core', 'core_private') and c.relkind in ('r', 'p', 'v', 'm') and not c.relispartition
+    ),
+    wanted as (
+      select r.oid, r.name, 'nexus_reader'::regrole::oid as grantee, 'SELECT' as privilege
+        from relation r
+       where r.nspname = 'core' and (r.relkind in ('v', 'm') or r.name in (select l.name from listed l))
+    ),
+    given as (
+      select r.oid, r.name, a.grantee, a.privilege_type as privilege
+        from relation r
+       cross join aclexplode(r.acl) a
+        left join pg_roles g on g.oid = a.grantee
+       where a.grantee <> r.relowner
+         and (a.grantee = 0 or (g.rolname like 'nexus\_%' and g.rolname <> 'nexus_owner'))
+    )
+    select 'revoke %s on %s from %s' as statement, oid, name, grantee, privilege
+      from (select * from given except select * from wanted) too_many
+     union all
+    select 'grant %s on %s to %s', oid, name, grantee, privilege
+      from (select * from wanted except select * from given) too_few
+     order by name, statement desc
+  loop
+    execute format(v_change.statement, v_change.privilege, v_change.oid::regclass,
+      case v_change.grantee when 0 then 'public' else v_change.grantee::regrole::text end);
+  end loop;
+end
+$relations$;
