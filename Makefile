@@ -1,0 +1,70 @@
+# The one door: whatever a developer or CI runs is a target here. `make` alone lists them.
+#
+# PLATFORM=B runs any of them on PostgreSQL 17 in a chroot (root only, see scripts/install-deps).
+
+SHELL := bash
+.SHELLFLAGS := -Eeuo pipefail -c
+.DEFAULT_GOAL := help
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+
+# What to test, and how: make test PKG=./queue RUN=TestEmit COUNT=10
+PKG ?= ./...
+RUN ?=
+COUNT ?=
+TEST_FLAGS ?= $(if $(RUN),-run '$(RUN)') $(if $(COUNT),-count $(COUNT))
+
+# The race detector needs a C compiler; a machine without one still runs the tests.
+RACE ?= $(if $(shell command -v "$$(go env CC)"),-race)
+
+# Built with the Go of this machine, so that its language version is never behind the code's.
+GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.6.2
+
+ifdef PLATFORM
+export NEXUS_PLATFORM := $(PLATFORM)
+endif
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: install-deps ## two nodes on a Postgres of their own, events flowing; KEEP=1 leaves the server running
+	go run ./cmd/nexus-node demo $(if $(KEEP),--keep)
+
+.PHONY: dev
+dev: install-deps ## a Postgres of its own with everything installed, until Ctrl-C
+	go run ./cmd/nexus-node dev
+
+.PHONY: test
+test: install-deps bin/with-postgres ## all tests on a fresh Postgres, with the race detector; PKG= RUN= COUNT= narrow it
+	bin/with-postgres -- go test $(RACE) $(TEST_FLAGS) $(PKG)
+
+.PHONY: test-sql
+test-sql: install-deps bin/with-postgres ## only the tests of the SQL: pgTAP, races, catalog lints
+	bin/with-postgres -- go test $(TEST_FLAGS) ./sql/...
+
+.PHONY: lint
+lint: ## gofmt, go vet, golangci-lint (.golangci.yml says which linters and why)
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
+	if [[ -n $$unformatted ]]; then printf 'not gofmt-ed, run gofmt -w on:\n%s\n' "$$unformatted"; exit 1; fi
+	go vet ./...
+	go run $(GOLANGCI_LINT) run
+
+.PHONY: install-deps
+install-deps: ## what tests and demo need of the system: Postgres, extensions, pgmq (Debian 12, root)
+	@scripts/install-deps $(if $(filter B,$(PLATFORM)),--platform-b)
+
+.PHONY: build
+build: ## bin/nexus-node
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/nexus-node ./cmd/nexus-node
+
+.PHONY: clean
+clean: ## remove what these targets built
+	rm -rf bin
+
+# A program, not `go run`, which would swallow its exit code and signals. Go knows best whether it is up to date.
+.PHONY: bin/with-postgres
+bin/with-postgres:
+	@go build -o $@ ./internal/pgdev/cmd/with-postgres
