@@ -1,0 +1,45 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Validate returns an *[Error] for the first value that is out of its range. Names of namespaces and nodes are judged by
+// the database alone.
+func (c *Config) Validate() error {
+	ok := map[string]bool{
+		EnvDatabaseURL:             c.DatabaseURL == "" || isConnString(c.DatabaseURL),
+		"NEXUS_WAKE_URL":           c.WakeURL == "" || isConnString(c.WakeURL),
+		"NEXUS_WORKERS":            between(c.Workers, 0, 10_000),
+		"NEXUS_BATCH_SIZE":         between(c.BatchSize, 0, 10_000),
+		"NEXUS_IDLE_POLL_INTERVAL": between(c.IdlePollInterval, 10*time.Millisecond, time.Hour),
+		"NEXUS_LEASE":              between(c.Lease, time.Second, 12*time.Hour),
+		"NEXUS_HANDLER_TIMEOUT":    c.HandlerTimeout == -1 || between(c.HandlerTimeout, time.Millisecond, 720*time.Hour),
+		"NEXUS_GRACE":              between(c.Grace, 0, time.Hour),
+		"NEXUS_POOL_MAX_CONNS":     between(c.PoolMaxConns, 0, 1000),
+		"NEXUS_CONNECT_TIMEOUT":    between(c.ConnectTimeout, 100*time.Millisecond, 5*time.Minute),
+		"NEXUS_LOG_LEVEL":          slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel),
+	}
+	for _, f := range fields(c) {
+		if good, judged := ok[f.name]; !judged || good {
+			continue
+		}
+		bad := f.wrong(fmt.Sprint(f.value.Interface()))
+		if source := c.sources[f.name]; source != "" {
+			bad.Name = source
+		}
+		return bad
+	}
+	return nil
+}
+
+func between[T int | time.Duration](v, low, high T) bool { return low <= v && v <= high }
+
+func isConnString(s string) bool {
+	_, err := pgxpool.ParseConfig(s)
+	return err == nil
+}
