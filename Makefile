@@ -19,7 +19,7 @@ TEST_FLAGS ?= $(if $(RUN),-run '$(RUN)') $(if $(COUNT),-count $(COUNT))
 RACE ?= $(if $(shell command -v "$$(go env CC)"),-race)
 
 # Built with the Go of this machine, so that its language version is never behind the code's.
-GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.6.2
+GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 ifdef PLATFORM
 export NEXUS_PLATFORM := $(PLATFORM)
