@@ -1,0 +1,107 @@
+package db
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/nexuspg/nexus"
+)
+
+// Postgres's own codes for a connection that could not be made and for one that broke; the driver reports such failures
+// without a code, since no server was there to give one.
+const (
+	codeCannotConnect = "08001"
+	codeConnection    = "08006"
+)
+
+// Error turns what a call of op under ctx returned into what the module returns:
+// a *[nexus.Error] if the server answered or the connection failed; the context's error, unwrapped, if ctx ended first; and
+// whatever else went wrong (a closed transaction, a value that does not scan) with op in front.
+func Error(ctx context.Context, op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return refusal(op, pg, err)
+	}
+	// Anything goes wrong on a connection whose context has ended; the end is the reason.
+	if end := ctx.Err(); end != nil {
+		if errors.Is(err, end) {
+			return err
+		}
+		return fmt.Errorf("%s: %w: %w", op, end, err)
+	}
+	if code := connection(err); code != "" {
+		return &nexus.Error{Op: op, Code: code, Message: err.Error(), Err: err}
+	}
+	return fmt.Errorf("%s: %w", op, err)
+}
+
+func refusal(op string, pg *pgconn.PgError, err error) *nexus.Error {
+	e := &nexus.Error{
+		Op: op, Code: pg.Code, Message: pg.Message, Field: pg.ColumnName, Detail: pg.Detail, Hint: pg.Hint, Err: err,
+	}
+	if misfit(pg) {
+		e.Code = nexus.CodeSchemaOlder
+		e.Detail = "SQLSTATE " + pg.Code
+		e.Hint = "bring the schema of this database up to the version of this program"
+	}
+	return e
+}
+
+// misfit reports whether the statement itself, not something it ran, named what the database does not have. The module
+// writes its statements, so the schema must be older than the program, or be missing.
+func misfit(pg *pgconn.PgError) bool {
+	switch pg.Code {
+	case "3F000", "42883", "42P01", "42703": // schema, function, table, column
+		return pg.Position > 0
+	}
+	return false
+}
+
+// connection returns the code for an error of the connection that carries none, "" if it is no such error.
+func connection(err error) string {
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		// A connect timeout of the configuration arrives as DeadlineExceeded; Canceled can only be the caller's.
+		if errors.Is(err, context.Canceled) {
+			return ""
+		}
+		return codeCannotConnect
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return ""
+	}
+	for _, broken := range []error{pgconn.ErrConnClosed, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, driver.ErrBadConn} {
+		if errors.Is(err, broken) {
+			return codeConnection
+		}
+	}
+	if _, ok := errors.AsType[net.Error](err); ok {
+		return codeConnection
+	}
+	return ""
+}
+
+// Unavailable reports whether err, from a call to the database, means that the server is away, refuses connections, is
+// read-only or is going down: what passes if one waits. The end of a context does not count.
+func Unavailable(err error) bool {
+	return is(err, nexus.ErrUnavailable) || connection(err) != ""
+}
+
+// RestartTx reports whether err says that the transaction lost against another one and may succeed if run again.
+func RestartTx(err error) bool { return is(err, nexus.ErrRestartTx) }
+
+// is asks for the family of err, whether it went through [Error] or came straight from pgx.
+func is(err, family error) bool {
+	if errors.Is(err, family) {
+		return true
+	}
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (&nexus.Error{Code: pg.Code}).Is(family)
+}

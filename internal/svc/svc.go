@@ -1,0 +1,17 @@
+// Package svc is what a node and the services it runs (workflows, outbox processors, declared schedules) have in common.
+// The node imports none of their packages and they do not import the node: both know the Runtime.
+package svc
+
+import (
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/nexuspg/nexus"
+)
+
+// Runtime is what a service is given by the node that runs it.
+type Runtime struct {
+	Namespace nexus.Namespace
+	NodeID    string
+	Own       *pgxpool.Pool // a few connections of the node itself: claims, settling, heartbeats; never held by user code
+	Handlers  *pgxpool.Pool // the program's pool, for the transactions that user code runs in
+}

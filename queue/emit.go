@@ -1,0 +1,231 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/db"
+)
+
+// Emitter emits into one namespace.
+type Emitter struct {
+	Namespace  nexus.Namespace
+	Producer   string // recorded with each event as the node that produced it
+	Middleware []Middleware
+}
+
+// EmitOptions are the options of core.emit. Zero values mean "not given".
+type EmitOptions struct {
+	DedupeKey     string            // a second event with the key is a duplicate, for as long as the namespace remembers keys
+	OrderingKey   string            // picks the lane in ordered consumers
+	DeliverAt     time.Time         // not before; excludes Delay
+	Delay         time.Duration     // not before this much later, counted in microseconds
+	Headers       map[string]string // names that begin with "nexus-" are refused
+	CorrelationID string            // default: that of the delivery in the context, or else its UID
+	CausationUID  uuid.UUID         // default: the UID of the delivery in the context
+	Broadcast     bool
+	AuthoredAt    time.Time // when it happened, if that is not now
+	Tags          []string
+}
+
+// Emission is one event of a batch.
+type Emission struct {
+	Type    string
+	Payload any // json.RawMessage as it is, nil as {}, anything else by json.Marshal
+	EmitOptions
+}
+
+// EmissionOf is an [Emission] whose payload the compiler checks. opts may be nil.
+func EmissionOf[T any](t nexus.EventType[T], payload T, opts *EmitOptions) Emission {
+	return emission(string(t), payload, opts)
+}
+
+func emission(eventType string, payload any, opts *EmitOptions) Emission {
+	m := Emission{Type: eventType, Payload: payload}
+	if opts != nil {
+		m.EmitOptions = *opts
+	}
+	return m
+}
+
+// Receipt says what was written for an event.
+type Receipt struct {
+	EventID   int64     // in the event log
+	EventUID  uuid.UUID // stable over replays and restores
+	MessageID int64     // on the main queue; 0 if it is not there (yet)
+	Duplicate bool      // nothing was written; the ids are those of the first event with this DedupeKey
+}
+
+// Emit writes an event, with its deliveries, where q points. opts may be nil.
+//
+// A payload that could not be kept exactly is refused before q is asked: [nexus.ErrInvalid], code [nexus.CodePayload].
+// The other refusals are those of core.emit; on a transaction they end it, as every error of Postgres does.
+func (e Emitter) Emit(ctx context.Context, q nexus.DBTX, eventType string, payload any, opts *EmitOptions) (Receipt, error) {
+	batch := []Emission{emission(eventType, payload, opts)}
+	receipts, err := e.through(ctx, batch, func(ctx context.Context) ([]Receipt, error) {
+		r, err := e.emit(ctx, q, batch[0])
+		return []Receipt{r}, err
+	})
+	if err != nil {
+		return Receipt{}, err
+	}
+	return receipts[0], nil
+}
+
+// EmitT is [Emitter.Emit] with a payload that the compiler checks.
+func EmitT[T any](ctx context.Context, q nexus.DBTX, e Emitter, t nexus.EventType[T], payload T, opts *EmitOptions) (Receipt, error) {
+	return e.Emit(ctx, q, string(t), payload, opts)
+}
+
+// EmitBatch writes all events or none, at most 10,000, and returns their receipts in the order of the batch. An empty batch
+// does nothing at all.
+func (e Emitter) EmitBatch(ctx context.Context, q nexus.DBTX, batch []Emission) ([]Receipt, error) {
+	if len(batch) == 0 {
+		return nil, nil
+	}
+	if len(e.Middleware) > 0 {
+		// Middleware may change what is emitted, but not what the caller holds.
+		own := make([]Emission, len(batch))
+		copy(own, batch)
+		batch = own
+	}
+	return e.through(ctx, batch, func(ctx context.Context) ([]Receipt, error) { return e.emitBatch(ctx, q, batch) })
+}
+
+// through runs emit inside the middleware, the first of the list outermost.
+func (e Emitter) through(ctx context.Context, batch []Emission, emit func(context.Context) ([]Receipt, error)) ([]Receipt, error) {
+	var receipts []Receipt
+	next := func(ctx context.Context) (err error) {
+		receipts, err = emit(ctx)
+		return err
+	}
+	for i := len(e.Middleware) - 1; i >= 0; i-- {
+		if wrap, inner := e.Middleware[i].Emit, next; wrap != nil {
+			next = func(ctx context.Context) error { return wrap(ctx, batch, inner) }
+		}
+	}
+	if len(e.Middleware) > 0 {
+		for i := range batch {
+			batch[i].Headers = maps.Clone(batch[i].Headers)
+		}
+	}
+	if err := next(ctx); err != nil {
+		return nil, err
+	}
+	if receipts == nil {
+		return nil, errors.New("queue: a middleware reported success without calling next")
+	}
+	return receipts, nil
+}
+
+func (e Emitter) emit(ctx context.Context, q nexus.DBTX, m Emission) (r Receipt, err error) {
+	const op = "emit"
+	payload, err := db.Payload(op, "payload", m.Payload)
+	if err != nil {
+		return r, err
+	}
+	options, err := e.options(ctx, op, &m.EmitOptions)
+	if err != nil {
+		return r, err
+	}
+	err = db.Call(ctx, q, op, `select event_id, event_uid, coalesce(message_id, 0), duplicate
+		from core.emit($1::text, $2::text, $3::text::jsonb, $4::text::jsonb)`,
+		[]any{string(e.Namespace), m.Type, payload, options},
+		&r.EventID, &r.EventUID, &r.MessageID, &r.Duplicate)
+	return r, err
+}
+
+func (e Emitter) emitBatch(ctx context.Context, q nexus.DBTX, batch []Emission) ([]Receipt, error) {
+	const op = "emit_batch"
+	var (
+		types    = make([]string, len(batch))
+		payloads = make([]string, len(batch))
+		options  = make([]string, len(batch))
+		err      error
+	)
+	for i := range batch {
+		m := &batch[i]
+		types[i] = m.Type
+		if payloads[i], err = db.Payload(op, "payload", m.Payload); err != nil {
+			return nil, inBatch(err, i)
+		}
+		if options[i], err = e.options(ctx, op, &m.EmitOptions); err != nil {
+			return nil, inBatch(err, i)
+		}
+	}
+	var (
+		ids, messages []int64
+		uids          []string
+		duplicates    []bool
+	)
+	err = db.Call(ctx, q, op, `select array_agg(event_id order by n), array_agg(event_uid::text order by n),
+			array_agg(coalesce(message_id, 0) order by n), array_agg(duplicate order by n)
+		from core.emit_batch($1::text, $2::text[], $3::text[]::jsonb[], $4::text[]::jsonb[])
+			with ordinality as r(event_id, event_uid, message_id, duplicate, n)`,
+		[]any{string(e.Namespace), types, payloads, options},
+		&ids, &uids, &messages, &duplicates)
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) != len(batch) {
+		return nil, fmt.Errorf("%s: %d receipts for %d events", op, len(ids), len(batch))
+	}
+	receipts := make([]Receipt, len(batch))
+	for i := range receipts {
+		receipts[i] = Receipt{EventID: ids[i], MessageID: messages[i], Duplicate: duplicates[i]}
+		if receipts[i].EventUID, err = uuid.Parse(uids[i]); err != nil {
+			return nil, fmt.Errorf("%s: event_uid: %w", op, err)
+		}
+	}
+	return receipts, nil
+}
+
+// inBatch names the event of the batch at which a check in Go failed, counted from 0 as in the slice.
+func inBatch(err error, i int) error {
+	if e, ok := errors.AsType[*nexus.Error](err); ok {
+		named := *e
+		named.Message = fmt.Sprintf("event %d of the batch: %s", i, e.Message)
+		return &named
+	}
+	return fmt.Errorf("event %d of the batch: %w", i, err)
+}
+
+// options writes the options of core.emit. What the caller leaves open about the chain of events comes from the delivery
+// that the context carries.
+func (e Emitter) options(ctx context.Context, op string, m *EmitOptions) (string, error) {
+	correlation, causation, depth := m.CorrelationID, m.CausationUID, 0
+	if d, ok := nexus.DeliveryFrom(ctx); ok {
+		depth = d.Depth + 1
+		if causation == uuid.Nil {
+			causation = d.UID
+		}
+		if correlation == "" {
+			correlation = d.CorrelationID
+		}
+		if correlation == "" && d.UID != uuid.Nil {
+			correlation = d.UID.String()
+		}
+	}
+	o := db.NewOptions(op)
+	o.Text("dedupe_key", m.DedupeKey)
+	o.Text("ordering_key", m.OrderingKey)
+	o.Time("deliver_at", m.DeliverAt)
+	o.Duration("delay", m.Delay)
+	o.Map("headers", m.Headers)
+	o.Text("producer", e.Producer)
+	o.Text("correlation_id", correlation)
+	if causation != uuid.Nil {
+		o.Text("causation_uid", causation.String())
+	}
+	o.Flag("broadcast", m.Broadcast)
+	o.Time("authored_at", m.AuthoredAt)
+	o.Texts("tags", m.Tags)
+	o.Number("depth", int64(depth))
+	return o.Encode()
+}

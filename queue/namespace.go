@@ -1,0 +1,73 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/db"
+)
+
+// NamespaceOptions are the options of core.create_namespace and core.alter_namespace. Zero values mean "not given": the
+// default when the namespace is created, the stored value when it is altered.
+type NamespaceOptions struct {
+	Metadata        json.RawMessage   // an object of the owner's choice
+	Retry           nexus.RetryPolicy // for all consumers that say nothing else
+	UnhandledAfter  time.Duration     // how long a type that nobody handles may wait before it is reported (1 h)
+	MaxPayloadBytes int64             // 8 MB
+	DedupeFor       time.Duration     // how long dedupe keys are remembered (7 days)
+	DefaultConsumer Switch            // Off: only named consumers get events (On)
+	Restricted      Switch            // On: only roles that the namespace is granted to may use it (Off)
+}
+
+// Switch is an option that is on, off, or not given.
+type Switch string
+
+// The positions of a [Switch].
+const (
+	On  Switch = "on"
+	Off Switch = "off"
+)
+
+// CreateNamespace registers a namespace and creates its queues. Done again with the same options it does nothing; with
+// others it fails with [nexus.ErrConflict], code [nexus.CodeNamespaceDiffers]. opts may be nil.
+func CreateNamespace(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, opts *NamespaceOptions) error {
+	const op = "create_namespace"
+	options, err := opts.encode(op)
+	if err != nil {
+		return err
+	}
+	return db.Do(ctx, q, op, "core.create_namespace($1::text, $2::text::jsonb)", string(ns), options)
+}
+
+// AlterNamespace replaces the options that are given and leaves the others as they are.
+func AlterNamespace(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, opts *NamespaceOptions) error {
+	const op = "alter_namespace"
+	options, err := opts.encode(op)
+	if err != nil {
+		return err
+	}
+	return db.Do(ctx, q, op, "core.alter_namespace($1::text, $2::text::jsonb)", string(ns), options)
+}
+
+// DropNamespace removes a namespace with its queues. confirm must repeat the name: [nexus.CodeNotConfirmed]. As long as
+// events are undelivered it fails with [nexus.CodeNamespaceNotEmpty], unless force says to lose them.
+func DropNamespace(ctx context.Context, q nexus.DBTX, ns, confirm nexus.Namespace, force bool) error {
+	return db.Do(ctx, q, "drop_namespace", "core.drop_namespace($1::text, $2::text, $3::boolean)",
+		string(ns), string(confirm), force)
+}
+
+func (n *NamespaceOptions) encode(op string) (string, error) {
+	o := db.NewOptions(op)
+	if n != nil {
+		o.JSON("metadata", n.Metadata)
+		o.Retry("retry", n.Retry)
+		o.Duration("unhandled_after", n.UnhandledAfter)
+		o.Number("max_payload_bytes", n.MaxPayloadBytes)
+		o.Duration("dedupe_for", n.DedupeFor)
+		o.Text("default_consumer", string(n.DefaultConsumer))
+		o.Switch("restricted", string(n.Restricted))
+	}
+	return o.Encode()
+}
