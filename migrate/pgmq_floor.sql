@@ -1,0 +1,14 @@
+-- Whether the pgmq here can do what Nexus asks of it (what came with 1.11), told by its objects: installed versions get
+-- patched in place, and an installation from SQL has no version at all.
+select exists (
+         select
+           from pg_proc p
+           join pg_namespace n on n.oid = p.pronamespace
+          where n.nspname = 'pgmq' and p.proname = 'send_topic'
+            and p.proargtypes = array['text', 'jsonb', 'jsonb', 'integer']::regtype[]::oid[]::oidvector)
+   and exists (
+         select
+           from pg_attribute a
+           join pg_class c on c.oid = a.attrelid
+           join pg_namespace n on n.oid = c.relnamespace
+          where n.nspname = 'pgmq' and c.relname = 'message_record' and a.attname = 'last_read_at' and not a.attisdropped)

@@ -1,0 +1,188 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/nexuspg/nexus"
+)
+
+// settings hold for the whole transaction, whatever the login or the database sets. Names have to be qualified, bodies of
+// functions are checked by tests and not in the order in which files happen to be applied, and partitions begin at UTC
+// midnight whoever installs.
+const settings = `set local role none;
+set local search_path = pg_catalog, pg_temp;
+set local timezone = 'UTC';
+set local client_min_messages = warning;
+set local check_function_bodies = off;
+set local statement_timeout = 0;
+set local idle_in_transaction_session_timeout = 0;
+set local lock_timeout = 0;
+`
+
+// The key of the advisory lock, in the space of two integers; the first spells "nexs".
+const (
+	lockClass  = 0x6e657873
+	lockObject = 1
+)
+
+// session is the transaction of one call.
+type session struct {
+	tx   pgx.Tx
+	role string // that was set, "" for the installer
+}
+
+func begin(ctx context.Context, conn *pgx.Conn, mode pgx.TxAccessMode) (*session, error) {
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: mode})
+	if err != nil {
+		return nil, wrap("begin", err)
+	}
+	s := &session{tx: tx}
+	if _, err := tx.Exec(ctx, settings); err != nil {
+		s.rollback()
+		return nil, wrap("begin", err)
+	}
+	return s, nil
+}
+
+// rollback ends the transaction if it is still open. It has a context of its own: the caller's may be over.
+func (tx *session) rollback() {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	// A failed rollback closes the connection, and that rolls back too.
+	_ = tx.tx.Rollback(ctx)
+}
+
+func (tx *session) commit(ctx context.Context) error {
+	return wrap("commit", tx.tx.Commit(ctx))
+}
+
+// lock waits for other installers of this database.
+func (tx *session) lock(ctx context.Context, o options) error {
+	var got bool
+	err := tx.tx.QueryRow(ctx, `select pg_try_advisory_xact_lock($1::integer, $2::integer)`,
+		pgx.QueryExecModeExec, lockClass, lockObject).Scan(&got)
+	if err != nil || got {
+		return wrap("lock", err)
+	}
+	holder := tx.lockHolder(ctx)
+	o.Logger.Info("waiting for another installer of this database", "holder", holder, "at_most", o.Wait)
+	start := time.Now()
+	_, err = tx.tx.Exec(ctx, fmt.Sprintf(`set local lock_timeout = %d; select pg_advisory_xact_lock(%d, %d); set local lock_timeout = 0`,
+		o.Wait.Milliseconds(), lockClass, lockObject))
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) && refused.Code == "55P03" {
+		return &nexus.Error{
+			Op: "migrate", Code: refused.Code, Err: err,
+			Message: fmt.Sprintf("another installer (%s) did not finish within %v", holder, o.Wait),
+			Hint:    "wait for it, or end it: a killed installer leaves nothing behind",
+		}
+	}
+	if err != nil {
+		return wrap("lock", err)
+	}
+	o.Logger.Info("the other installer is done", "waited", time.Since(start).Round(time.Millisecond))
+	return nil
+}
+
+// lockHolder describes who installs at the moment. It may have ended by now, and its details may be hidden from us.
+func (tx *session) lockHolder(ctx context.Context) string {
+	holder := "unknown"
+	_ = tx.tx.QueryRow(ctx, `
+		select format('pid %s, %s, since %s', l.pid, coalesce(a.usename, 'another login'), coalesce(a.xact_start::text, 'unknown'))
+		  from pg_locks l
+		  left join pg_stat_activity a using (pid)
+		 where l.locktype = 'advisory' and l.classid = $1::bigint::oid and l.objid = $2::bigint::oid and l.objsubid = 2
+		   and l.granted and l.database = (select oid from pg_database where datname = current_database())
+		 limit 1`, pgx.QueryExecModeExec, int64(lockClass), int64(lockObject)).Scan(&holder)
+	return holder
+}
+
+// as runs f as another role and returns to the installer.
+func (tx *session) as(ctx context.Context, role string, f func() error) error {
+	if err := tx.become(ctx, role); err != nil {
+		return err
+	}
+	if err := f(); err != nil {
+		return err
+	}
+	return tx.become(ctx, "")
+}
+
+func (tx *session) become(ctx context.Context, role string) error {
+	if role == tx.role {
+		return nil
+	}
+	if _, err := tx.tx.Exec(ctx, becomeSQL(role)); err != nil {
+		return wrap("become "+role, err)
+	}
+	tx.role = role
+	return nil
+}
+
+func becomeSQL(role string) string {
+	if role == "" {
+		return "set local role none;"
+	}
+	return "set local role " + pgx.Identifier{role}.Sanitize() + ";"
+}
+
+// run carries the steps out.
+func (tx *session) run(ctx context.Context, log *slog.Logger, steps []step) error {
+	for _, s := range steps {
+		if s.title != "" {
+			log.Info("apply", "step", s.title)
+		}
+		if err := tx.become(ctx, s.role); err != nil {
+			return err
+		}
+		if _, err := tx.tx.Exec(ctx, s.sql); err != nil {
+			return s.failure(err)
+		}
+		if status := tx.tx.Conn().PgConn().TxStatus(); status != 'T' {
+			return fmt.Errorf("migrate: %s ended the transaction", s.name())
+		}
+	}
+	return tx.become(ctx, "")
+}
+
+// failure tells which line of which file the server refused.
+func (s step) failure(err error) error {
+	var refused *pgconn.PgError
+	if !errors.As(err, &refused) {
+		return wrap(s.name(), err)
+	}
+	where := s.name()
+	if refused.Position > 0 {
+		runes := []rune(s.sql)
+		before := string(runes[:min(int(refused.Position)-1, len(runes))])
+		where = fmt.Sprintf("%s:%d", where, 1+strings.Count(before, "\n"))
+	}
+	return &nexus.Error{
+		Op: "migrate", Code: refused.Code, Message: where + ": " + refused.Message, Field: s.name(),
+		Detail: refused.Detail, Hint: refused.Hint, Err: err,
+	}
+}
+
+// wrap names what was being done; errors of the server become a *nexus.Error.
+func wrap(doing string, err error) error {
+	var refused *pgconn.PgError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &refused):
+		return &nexus.Error{
+			Op: "migrate", Code: refused.Code, Message: doing + ": " + refused.Message,
+			Detail: refused.Detail, Hint: refused.Hint, Err: err,
+		}
+	default:
+		return fmt.Errorf("migrate: %s: %w", doing, err)
+	}
+}
