@@ -26,7 +26,11 @@ func TestStartForTestsMovesPgCronOffTheTemplate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Stop(context.Background())
+	t.Cleanup(func() {
+		if err := c.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
 
 	exec1(t, c.URL("postgres"), "create database one_test template "+TemplateDatabase)
 	for _, database := range []string{"one_test", TestCronDatabase} {

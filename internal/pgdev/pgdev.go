@@ -158,7 +158,7 @@ func (c *Cluster) startOnPort(ctx context.Context, wanted int) error {
 // run starts the server with the settings of the moment and waits until it answers.
 func (c *Cluster) run(ctx context.Context) error {
 	c.settings["port"] = strconv.Itoa(c.port)
-	if err := writeSettings(filepath.Join(c.dataDir(), settingsFile), c.settings); err != nil {
+	if err := writeSettings(c.account, filepath.Join(c.dataDir(), settingsFile), c.settings); err != nil {
 		return err
 	}
 	s, err := startServer(c)
@@ -166,8 +166,7 @@ func (c *Cluster) run(ctx context.Context) error {
 		return err
 	}
 	if err := s.waitReady(ctx, c.URL("postgres")); err != nil {
-		s.stop(context.WithoutCancel(ctx), immediate)
-		return err
+		return errors.Join(err, s.stop(context.WithoutCancel(ctx), immediate))
 	}
 	c.server = s
 	return nil

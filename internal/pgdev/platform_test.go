@@ -32,6 +32,7 @@ func findErr(p Platform) error {
 }
 
 func startErr(t *testing.T, p Platform) error {
+	t.Helper()
 	_, err := Start(t.Context(), Options{Platform: p})
 	return err
 }

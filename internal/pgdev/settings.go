@@ -58,15 +58,15 @@ func TestSettings() map[string]string {
 	}
 }
 
-func writeSettings(path string, settings map[string]string) error {
+func writeSettings(acc account, path string, settings map[string]string) error {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		fmt.Fprintf(&b, "%s = '%s'\n", name, strings.ReplaceAll(settings[name], "'", "''"))
 	}
-	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
 		return fmt.Errorf("write the server's settings: %w", err)
 	}
-	return nil
+	return acc.own(path)
 }
 
 func (c *Cluster) includeSettings() error {

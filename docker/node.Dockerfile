@@ -1,0 +1,18 @@
+# The stock node: one static binary and nothing else, not even a shell.
+#
+#   docker build -f docker/node.Dockerfile -t nexus-node .
+
+FROM golang:1.26-bookworm AS build
+WORKDIR /src
+# Dependencies change less often than code: they get a layer of their own.
+COPY go.mod go.sum ./
+RUN go mod download
+COPY . .
+ARG VERSION=dev
+RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$VERSION" -o /nexus-node ./cmd/nexus-node
+
+# It has CA certificates and time zones, which TLS and schedules need.
+FROM gcr.io/distroless/static-debian12:nonroot
+COPY --from=build /nexus-node /nexus-node
+ENTRYPOINT ["/nexus-node"]
+CMD ["run"]
