@@ -54,7 +54,7 @@ select 'view', format('%I.%I', n.nspname, c.relname),
   from pg_class c
   join pg_namespace n on n.oid = c.relnamespace
   join pg_rewrite w on w.ev_class = c.oid and w.rulename = '_RETURN'
- where n.nspname in ('core', 'core_private') and c.relkind = 'v' and c.oid <> 'core_private.installed_definitions'::regclass;
+ where n.nspname in ('core', 'core_private') and c.relkind = 'v' and c.relname <> 'installed_definitions';
 comment on view core_private.installed_definitions is 'Every function and view of Nexus, with a hash of its present definition.';
 
 -- A hash of who may do what with the objects of Nexus, by which the installer sees whether the grants still stand.

@@ -206,7 +206,7 @@ func (s state) steps(o options, want schema) []step {
 		b.pgmqFromSQL(o.pgmqSQL)
 	}
 	if create || usePgmqSQL {
-		b.extensions()
+		b.extensions(want)
 	}
 	if create || usePgmqSQL || slices.ContainsFunc(s.rights, func(r right) bool { return r.Grantable }) {
 		b.rights()

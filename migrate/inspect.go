@@ -86,7 +86,7 @@ func (tx *session) inspect(ctx context.Context, want schema) (state, error) {
 	if s.roles, err = all[role](ctx, tx, rolesSQL); err != nil {
 		return s, err
 	}
-	if s.extensions, err = all[extension](ctx, tx, extensionsSQL); err != nil {
+	if s.extensions, err = all[extension](ctx, tx, want.extensions); err != nil {
 		return s, err
 	}
 	if s.rights, err = all[right](ctx, tx, rightsSQL); err != nil {

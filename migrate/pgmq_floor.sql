@@ -5,7 +5,7 @@ select exists (
            from pg_proc p
            join pg_namespace n on n.oid = p.pronamespace
           where n.nspname = 'pgmq' and p.proname = 'send_topic'
-            and p.proargtypes = array['text', 'jsonb', 'jsonb', 'integer']::regtype[]::oid[]::oidvector)
+            and oidvectortypes(p.proargtypes) = 'text, jsonb, jsonb, integer')
    and exists (
          select
            from pg_attribute a

@@ -14,6 +14,8 @@ type schema struct {
 	functions  []nexussql.File
 	views      []nexussql.File // in the order in which they may use each other
 	grants     nexussql.File
+
+	extensions string // the query that looks for extensions
 }
 
 // bookkeeping creates what the installer remembers. It is applied like a function file, before all others.
@@ -44,6 +46,7 @@ func embedded() schema {
 		functions:  nexussql.Functions(),
 		views:      nexussql.Views(),
 		grants:     nexussql.Grants(),
+		extensions: extensionsSQL,
 	}
 }
 

@@ -19,7 +19,7 @@ func dump(w io.Writer, from int, want schema) error {
 	b := builder{lockTimeout: 10 * time.Second}
 	b.roles(want.roles)
 	b.limitLocks()
-	b.extensions()
+	b.extensions(want)
 	b.rights()
 	b.schemas()
 	b.bookkeeping()

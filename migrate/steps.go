@@ -55,8 +55,8 @@ func (b *builder) pgmqFromSQL(text string) {
 }
 
 // extensions creates what the query of the inspection finds creatable at that moment, and judges the pgmq there is then.
-func (b *builder) extensions() {
-	b.add(step{title: "extensions", sql: createExtensionsSQL()})
+func (b *builder) extensions(want schema) {
+	b.add(step{title: "extensions", sql: createExtensionsSQL(want.extensions)})
 }
 
 // rights grants what the query of the inspection finds lacking at that moment.
@@ -167,13 +167,13 @@ end
 $after_install$;
 `
 
-func createExtensionsSQL() string {
+func createExtensionsSQL(query string) string {
 	return `do $extensions$
 declare
   v_extension record;
 begin
   for v_extension in
-` + indent(extensionsSQL) + `  loop
+` + indent(query) + `  loop
     if v_extension.creatable then
       execute v_extension.creation;
     elsif v_extension.name = 'pgmq' and not v_extension.present then
