@@ -1,0 +1,7 @@
+-- Inside a definer function current_user is the owner, so the caller is the role set by SET ROLE, else the login.
+create or replace function core_private.caller()
+returns name
+language sql stable parallel safe
+set search_path = pg_catalog, pg_temp
+return case when current_setting('role') = 'none' then session_user::name else current_setting('role')::name end;
+comment on function core_private.caller() is 'Who is asking: the role set by SET ROLE, else the session user.';

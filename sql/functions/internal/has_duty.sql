@@ -1,0 +1,22 @@
+-- An administrator may do everything; others need the duty's role and, where the namespace is restricted, a grant for one of
+-- the roles they are in.
+create or replace function core_private.has_duty(p_namespace text, p_duty text, p_restricted boolean)
+returns boolean
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_caller name := core_private.caller();
+begin
+    if pg_has_role(v_caller, 'nexus_admin', 'member') then
+        return true;
+    end if;
+    if not pg_has_role(v_caller, core_private.duty_role(p_duty), 'member') then
+        return false;
+    end if;
+    return not p_restricted or exists (
+        select from core.namespace_grants g
+         where g.namespace = p_namespace and g.duty = p_duty
+           and exists (select from pg_roles r where r.rolname = g.role_name and pg_has_role(v_caller, r.oid, 'member')));
+end $$;
+comment on function core_private.has_duty(text, text, boolean) is 'Whether the caller may do this in that namespace.';
