@@ -3,5 +3,7 @@ create or replace function core_private.caller()
 returns name
 language sql stable parallel safe
 set search_path = pg_catalog, pg_temp
-return case when current_setting('role') = 'none' then session_user::name else current_setting('role')::name end;
+as $$
+    select case when current_setting('role') = 'none' then session_user::name else current_setting('role')::name end
+$$;
 comment on function core_private.caller() is 'Who is asking: the role set by SET ROLE, else the session user.';

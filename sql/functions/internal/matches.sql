@@ -3,6 +3,8 @@ create or replace function core_private.matches(p_pattern text, p_event_type tex
 returns boolean
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
-return p_pattern = '*' or p_pattern = p_event_type
-    or (right(p_pattern, 2) in ('.*', ':*') and starts_with(p_event_type, left(p_pattern, -1)) and length(p_event_type) >= length(p_pattern));
+as $$
+    select p_pattern = '*' or p_pattern = p_event_type
+    or (right(p_pattern, 2) in ('.*', ':*') and starts_with(p_event_type, left(p_pattern, -1)) and length(p_event_type) >= length(p_pattern))
+$$;
 comment on function core_private.matches(text, text) is 'Whether an event type matches a pattern: exact, prefix.*, prefix:* or *.';

@@ -3,5 +3,7 @@ create or replace function core_private.now()
 returns timestamptz
 language sql volatile parallel safe
 set search_path = pg_catalog, pg_temp
-return clock_timestamp();
+as $$
+    select clock_timestamp()
+$$;
 comment on function core_private.now() is 'The database clock every due time is judged by.';

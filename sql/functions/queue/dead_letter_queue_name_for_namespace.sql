@@ -2,5 +2,7 @@ create or replace function core.dead_letter_queue_name_for_namespace(p_namespace
 returns text
 language sql immutable
 set search_path = pg_catalog, pg_temp
-return core.queue_name_for_namespace(p_namespace) || '_dlq';
+as $$
+    select core.queue_name_for_namespace(p_namespace) || '_dlq'
+$$;
 comment on function core.dead_letter_queue_name_for_namespace(text) is 'The dead-letter queue of a namespace, by rule, whether registered or not. Raises NX001 for a name that cannot be.';

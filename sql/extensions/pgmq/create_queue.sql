@@ -1,0 +1,17 @@
+-- Adopts a queue that is already there. Autovacuum must keep up with two dead rows a message.
+create or replace function core_private.create_queue(p_queue text)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_relation text := core_private.queue_relation(p_queue);
+begin
+    -- pgmq's own "if not exists" says so for each of its relations.
+    perform set_config('client_min_messages', 'warning', true);
+    perform pgmq."create"(p_queue);
+    execute format('alter table %s set (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.05)', v_relation);
+    execute format('grant select, insert, update, delete on %s, %s to nexus_operator', v_relation, format('pgmq.%I', 'a_' || p_queue));
+    execute format('grant select on %s to nexus_reader', v_relation);
+end $$;
+comment on function core_private.create_queue(text) is 'Creates or adopts the pgmq queue, with storage settings and grants.';

@@ -1,0 +1,18 @@
+create or replace function core_private.apply_namespace_options(p_namespace text, p_options jsonb)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    update core.namespaces n
+       set metadata = coalesce(p_options -> 'metadata', n.metadata),
+           retry = coalesce(p_options -> 'retry', n.retry),
+           unhandled_after = coalesce((p_options ->> 'unhandled_after')::interval, n.unhandled_after),
+           dedupe_for = coalesce((p_options ->> 'dedupe_for')::interval, n.dedupe_for),
+           max_payload_bytes = coalesce((p_options ->> 'max_payload_bytes')::integer, n.max_payload_bytes),
+           default_consumer = coalesce((p_options ->> 'default_consumer')::boolean, n.default_consumer),
+           restricted = coalesce((p_options ->> 'restricted')::boolean, n.restricted),
+           updated_at = core_private.now()
+     where n.namespace = p_namespace;
+end $$;
+comment on function core_private.apply_namespace_options(text, jsonb) is 'Writes checked options into their columns.';

@@ -1,0 +1,49 @@
+-- One advisory lock serialises creation, so that two first users of a name cannot both run pgmq's DDL.
+create or replace function core.create_namespace(p_namespace text, p_options jsonb = '{}')
+returns boolean
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_queue  text := core.queue_name_for_namespace(p_namespace);
+    v_dlq    text := core.dead_letter_queue_name_for_namespace(p_namespace);
+    v_stored jsonb;
+    v_other  text;
+    v_now    timestamptz := core_private.now();
+    v_id     integer;
+begin
+    if not pg_has_role(core_private.caller(), 'nexus_admin', 'member') then
+        raise exception using errcode = 'NX401', column = 'p_namespace',
+            message = format('role %I may not create namespaces', core_private.caller()),
+            hint = format('grant nexus_admin to %I;', core_private.caller());
+    end if;
+    perform core_private.check_namespace_options(p_options);
+    perform pg_advisory_xact_lock(hashtext('nexus'), hashtext('namespaces'));
+
+    select n.options into v_stored from core.namespaces n where n.namespace = p_namespace;
+    if found then
+        if v_stored is distinct from p_options then
+            raise exception using errcode = 'NX201', column = 'p_options',
+                message = format('namespace %s exists with other options', quote_literal(p_namespace)),
+                detail = format('stored: %s, given: %s', v_stored, p_options),
+                hint = format('Change it with: select core.alter_namespace(%L, %L);', p_namespace, p_options);
+        end if;
+        return false;
+    end if;
+    select q.namespace into v_other from core.queues q where q.queue_name in (v_queue, v_dlq) limit 1;
+    if found then
+        raise exception using errcode = 'NX202', column = 'p_namespace',
+            message = format('namespace %s would share the queue %s with namespace %s', quote_literal(p_namespace), v_queue, quote_literal(v_other)),
+            hint = '"-" and "_" are one in the name of a queue; choose another name.';
+    end if;
+
+    insert into core.namespaces (namespace, created_at, updated_at, options) values (p_namespace, v_now, v_now, p_options);
+    perform core_private.apply_namespace_options(p_namespace, p_options);
+    insert into core.consumers (namespace, name, patterns, queue_name, created_at)
+    values (p_namespace, 'default', array['*'], v_queue, v_now) returning consumer_id into v_id;
+    insert into core.queues (queue_name, namespace, consumer_id, created_at) values (v_queue, p_namespace, v_id, v_now), (v_dlq, p_namespace, null, v_now);
+    perform core_private.create_queue(v_queue);
+    perform core_private.create_queue(v_dlq);
+    return true;
+end $$;
+comment on function core.create_namespace(text, jsonb) is 'Registers a namespace and creates its queues; true if it did, false if it was there with the same options. Options: metadata, retry, unhandled_after, max_payload_bytes, dedupe_for, default_consumer ("on" or "off"), restricted. Raises NX001, NX004, NX005, NX007, NX201, NX202, NX401.';

@@ -1,0 +1,44 @@
+create or replace function core.drop_namespace(p_namespace text, p_confirm text, p_force boolean = false)
+returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_queue  text;
+    v_queues text[];
+    v_held   boolean;
+begin
+    perform core_private.require_admin(p_namespace);
+    if p_confirm is distinct from p_namespace then
+        raise exception using errcode = 'NX206', column = 'p_confirm',
+            message = format('to drop namespace %s, p_confirm must repeat its name', quote_literal(p_namespace)),
+            hint = format('select core.drop_namespace(%L, %L);', p_namespace, p_namespace);
+    end if;
+    perform pg_advisory_xact_lock(hashtext('nexus'), hashtext('namespaces'));
+    v_queues := array(select q.queue_name from core.queues q where q.namespace = p_namespace order by q.queue_name);
+
+    -- Emits into it wait for this lock and then find the namespace gone.
+    perform from core.namespaces n where n.namespace = p_namespace for update;
+    if not coalesce(p_force, false) then
+        if exists (select from core.delayed d where d.queue_name = any (v_queues))
+           or exists (select from core.dead_letters l where l.namespace = p_namespace and l.resolved_at is null) then
+            v_held := true;
+        end if;
+        for v_queue in select q.queue_name from core.queues q where q.namespace = p_namespace and q.consumer_id is not null loop
+            exit when v_held;
+            execute format('select exists (select from %s)', core_private.queue_relation(v_queue)) into v_held;
+        end loop;
+        if v_held then
+            raise exception using errcode = 'NX203', column = 'p_namespace',
+                message = format('namespace %s still holds undelivered events or unresolved dead letters', quote_literal(p_namespace)),
+                hint = format('Look at core.queue_metrics and core.unresolved_dead_letters, or drop it with all it holds: select core.drop_namespace(%L, %L, true);', p_namespace, p_namespace);
+        end if;
+    end if;
+    delete from core.event_keys k where k.namespace = p_namespace;
+    delete from core_private.wake_flags f where f.key = any (v_queues);
+    delete from core.namespaces n where n.namespace = p_namespace;
+    foreach v_queue in array v_queues loop
+        perform core_private.drop_queue(v_queue);
+    end loop;
+end $$;
+comment on function core.drop_namespace(text, text, boolean) is 'Drops a namespace, its queues, consumers, nodes and dead letters; its log rows stay until retention. p_confirm repeats the name. Raises NX101, NX203, NX206, NX401.';
