@@ -1,4 +1,4 @@
-create or replace function core_private.check_event_type(p_event_type text)
+create or replace function core_private.check_event_type(p_event_type text, p_field text = 'p_event_type')
 returns void
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
@@ -7,7 +7,7 @@ begin
     if p_event_type ~ '^[A-Za-z0-9][A-Za-z0-9._:/-]{0,199}$' then
         return;
     end if;
-    raise exception using errcode = 'NX002', column = 'p_event_type',
+    raise exception using errcode = 'NX002', column = p_field,
         message = format('event type %s cannot be used%s', coalesce(quote_literal(left(p_event_type, 100)), 'NULL'), case
             when p_event_type is null then ': it is NULL'
             when p_event_type = '' then ': it is empty'
@@ -16,4 +16,4 @@ begin
             else ': it must begin with a letter or a digit' end),
         hint = 'Use up to 200 of A-Z, a-z, 0-9 and ". _ : / -", a letter or digit first.';
 end $$;
-comment on function core_private.check_event_type(text) is 'Raises NX002 unless it can be an event type.';
+comment on function core_private.check_event_type(text, text) is 'Raises NX002 unless it can be an event type.';

@@ -17,8 +17,12 @@ begin
     perform pg_advisory_xact_lock(hashtext('nexus'), hashtext('namespaces'));
     v_queues := array(select q.queue_name from core.queues q where q.namespace = p_namespace order by q.queue_name);
 
-    -- Emits into it wait for this lock and then find the namespace gone.
-    perform from core.namespaces n where n.namespace = p_namespace for update;
+    -- Emits into it wait for these locks and then find the queue gone, so that none slips in after the look below.
+    foreach v_queue in array v_queues loop
+        if to_regclass(core_private.queue_relation(v_queue)) is not null then
+            execute format('lock table %s in access exclusive mode', core_private.queue_relation(v_queue));
+        end if;
+    end loop;
     if not coalesce(p_force, false) then
         if exists (select from core.delayed d where d.queue_name = any (v_queues))
            or exists (select from core.dead_letters l where l.namespace = p_namespace and l.resolved_at is null) then
@@ -26,6 +30,7 @@ begin
         end if;
         for v_queue in select q.queue_name from core.queues q where q.namespace = p_namespace and q.consumer_id is not null loop
             exit when v_held;
+            continue when to_regclass(core_private.queue_relation(v_queue)) is null;
             execute format('select exists (select from %s)', core_private.queue_relation(v_queue)) into v_held;
         end loop;
         if v_held then

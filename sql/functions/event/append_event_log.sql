@@ -1,0 +1,31 @@
+create or replace function core.append_event_log(
+    p_namespace text, p_event_type text, p_payload jsonb, p_producer_node_id text, p_scheduled_task_id uuid = null, p_metadata jsonb = null)
+returns bigint
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_id  bigint;
+    v_max integer;
+begin
+    -- People who read and write by hand are operators; programs are producers.
+    select n.max_payload_bytes into v_max from core.namespaces n
+     where n.namespace = p_namespace and core_private.has_duty(p_namespace, 'operate', n.restricted);
+    if not found then
+        perform core_private.require_duty(p_namespace, 'produce');
+        select n.max_payload_bytes into v_max from core.namespaces n where n.namespace = p_namespace;
+    end if;
+    perform core_private.check_event_type(p_event_type);
+    perform core_private.check_payload(p_payload, v_max);
+    if jsonb_typeof(p_metadata) <> 'object' then
+        raise exception using errcode = 'NX006', column = 'p_metadata', message = format('p_metadata is no object: %s', left(p_metadata::text, 100)),
+            hint = 'Give an object such as ''{"messageId": 1}'', or NULL.';
+    end if;
+    perform pg_current_xact_id();
+    insert into core.event_log (event_id, namespace, event_type, payload, emitted_at, producer_node_id, scheduled_task_id, metadata, principal)
+    values (nextval('core.event_id_seq'), p_namespace, p_event_type, p_payload, core_private.now(), p_producer_node_id, p_scheduled_task_id,
+            coalesce(p_metadata, '{}'), core_private.principal())
+    returning event_id into v_id;
+    return v_id;
+end $$;
+comment on function core.append_event_log(text, text, jsonb, text, uuid, jsonb) is 'Writes a log row and delivers nothing; returns its event_id. A NULL metadata becomes {}. Raises NX001, NX002, NX003, NX006, NX101, NX401, NX402, NX601.';
