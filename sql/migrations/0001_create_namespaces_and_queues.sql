@@ -9,7 +9,7 @@ create table core.namespaces (
     restricted         boolean not null default false,
     unhandled_after    interval not null default interval '1 hour' check (unhandled_after > interval '0'),
     dedupe_for         interval not null default interval '7 days' check (dedupe_for > interval '0'),
-    max_payload_bytes  integer not null default 8388608 check (max_payload_bytes between 1 and 67108864),
+    max_payload_bytes  integer not null default 8388608 check (max_payload_bytes between 1024 and 67108864),
     retry              jsonb not null default '{}',
     updated_at         timestamptz not null default now()
 );

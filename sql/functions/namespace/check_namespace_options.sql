@@ -19,8 +19,8 @@ begin
     if p_options ? 'dedupe_for' then
         perform core_private.parse_interval(p_options -> 'dedupe_for', 'dedupe_for', '1 second', '1 year');
     end if;
-    if p_options ? 'max_payload_bytes' and not coalesce(jsonb_path_exists(p_options, 'strict $.max_payload_bytes ? (@.type() == "number" && @ >= 1 && @ <= 67108864 && @.floor() == @)'), false) then
-        perform core_private.fail_option('max_payload_bytes', p_options -> 'max_payload_bytes', 'Give a whole number of bytes, 1 to 67108864.');
+    if p_options ? 'max_payload_bytes' and not coalesce(jsonb_path_exists(p_options, 'strict $.max_payload_bytes ? (@.type() == "number" && @ >= 1024 && @ <= 67108864 && @.floor() == @)'), false) then
+        perform core_private.fail_option('max_payload_bytes', p_options -> 'max_payload_bytes', 'Give a whole number of bytes, 1024 to 67108864.');
     end if;
     if p_options ? 'default_consumer' and coalesce(p_options ->> 'default_consumer', '') not in ('on', 'off', 'true', 'false') then
         perform core_private.fail_option('default_consumer', p_options -> 'default_consumer', 'Give "on" or "off".');

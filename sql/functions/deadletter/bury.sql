@@ -1,0 +1,56 @@
+-- One statement removes the message and writes ledger, history and the copy on the dead-letter queue. The round makes a source that
+-- is buried again, after a replay or a resend by hand, a new row.
+create or replace function core_private.bury(p_queue text, p_node text, p_ids bigint[], p_cts integer[], p_reasons text[], p_errors text[])
+returns table (msg_id bigint, read_ct integer)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    v_now   timestamptz := core_private.now();
+    v_owner record;
+begin
+    select q.namespace, c.name as consumer, core.dead_letter_queue_name_for_namespace(q.namespace) as dlq into v_owner
+      from core.queues q join core.consumers c on c.consumer_id = q.consumer_id where q.queue_name = p_queue;
+    return query execute format($q$
+        with gone as (
+            delete from %1$s q using unnest($2, $3, $4, $5) u(id, ct, reason, error)
+             where q.msg_id = u.id and q.read_ct = u.ct
+            returning q.msg_id, q.read_ct, q.message, q.headers, q.last_read_at, q.enqueued_at, u.reason, core_private.clean_text(u.error) as error),
+        known as materialized (
+            select g.*, nextval(%3$L::regclass) as dlq_msg_id, e.envelope,
+                   case when e.envelope then g.message ->> 'eventType' else 'unknown.raw' end as event_type,
+                   case when e.envelope and g.message ->> 'eventUid' ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then (g.message ->> 'eventUid')::uuid end as event_uid,
+                   case when e.envelope and g.message ->> 'eventId' ~ '^[0-9]{1,18}$' then (g.message ->> 'eventId')::bigint end as event_id,
+                   greatest(g.read_ct - coalesce((g.headers ->> 'nexus-deferrals')::integer, 0), 0) as attempts,
+                   coalesce((g.headers ->> 'nexus-first-at')::timestamptz, g.last_read_at) as first_at,
+                   (g.headers ->> 'nexus-replay-of')::bigint as replay_of, coalesce((g.headers ->> 'nexus-round')::integer, 0) as replays,
+                   (select nullif(jsonb_object_agg(h.key, h.value), '{}') from jsonb_each(g.headers) h where h.key not like 'nexus-%%') as user_headers
+              from gone g cross join lateral (select coalesce(jsonb_typeof(g.message) = 'object' and jsonb_typeof(g.message -> 'eventType') = 'string'
+                                                              and g.message ->> 'eventType' ~ '^[A-Za-z0-9][A-Za-z0-9._:/-]{0,199}$', false) as envelope) e),
+        refd as materialized (
+            select k.*, case when k.event_uid is null then jsonb_build_object('queue', $1, 'msgId', k.msg_id) else jsonb_build_object('queue', $1, 'eventUid', k.event_uid) end as source_ref
+              from known k),
+        ledger as (
+            insert into core.dead_letters (namespace, consumer, event_type, source_kind, source_ref, round, queue, msg_id, dlq_msg_id, event_id, event_uid,
+                payload, envelope, headers, attempts, first_attempt_at, last_attempt_at, failed_at, reason, last_error, ordering_key, replay_of, replay_count)
+            select $6, $7, r.event_type, 'delivery', r.source_ref,
+                   coalesce((select max(l.round) + 1 from core.dead_letters l where l.source_kind = 'delivery' and l.source_ref = r.source_ref), 0)
+                       + row_number() over (partition by r.source_ref order by r.msg_id) - 1,
+                   $1, r.msg_id, r.dlq_msg_id, r.event_id, r.event_uid,
+                   case when r.envelope then coalesce(r.message -> 'payload', 'null') else r.message end, case when r.envelope then r.message - 'payload' end,
+                   r.user_headers, r.attempts, r.first_at, r.last_read_at, $8, r.reason,
+                   coalesce(r.error, r.reason), case when r.envelope then r.message ->> 'orderingKey' end, r.replay_of, r.replays
+              from refd r),
+        copy as (
+            insert into %2$s (msg_id, vt, message, headers) overriding system value
+            select r.dlq_msg_id, $8, jsonb_build_object('originalEvent', r.message, 'reason', r.reason, 'failedAt', core_private.iso($8),
+                                                        'error', coalesce(r.error, r.reason)), r.user_headers from refd r),
+        history as (
+            insert into core.delivery_errors (namespace, consumer, queue, msg_id, event_id, event_uid, event_type, attempt, action, reason, error, node_id, failed_at)
+            select $6, $7, $1, r.msg_id, r.event_id, r.event_uid, r.event_type, r.attempts, 'bury', r.reason, coalesce(r.error, r.reason), $9, $8 from refd r)
+        select g.msg_id, g.read_ct from gone g
+        $q$, core_private.queue_relation(p_queue), core_private.queue_relation(v_owner.dlq), core_private.queue_sequence(v_owner.dlq))
+    using p_queue, p_ids, p_cts, p_reasons, p_errors, v_owner.namespace, v_owner.consumer, v_now, p_node;
+end $$;
+comment on function core_private.bury(text, text, bigint[], integer[], text[], text[]) is 'Moves messages whose fence (msg_id, read_ct) holds to the dead letters; returns those it moved.';

@@ -1,0 +1,12 @@
+-- Asked of messages that were read before and came back without an answer.
+create or replace function core_private.attempts_used_up(
+    p_read_ct integer, p_headers jsonb, p_event_type text, p_types text[], p_max_attempts integer[], p_default integer)
+returns boolean
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+    select m.max_attempts > 0 and p_read_ct - coalesce((p_headers ->> 'nexus-deferrals')::integer, 0) >= m.max_attempts
+      from (select coalesce((select nullif(u.m, 0) from unnest(p_types, p_max_attempts) with ordinality u(t, m, n)
+                              where core_private.matches(u.t, p_event_type) and u.m <> 0 order by u.n limit 1), p_default) as max_attempts) m
+$$;
+comment on function core_private.attempts_used_up(integer, jsonb, text, text[], integer[], integer) is 'Whether a message has no attempt left, by the first handler that matches and says so, else by the default given.';

@@ -1,0 +1,86 @@
+-- A window of rows in id order (a sweep: in order of vt), locked with SKIP LOCKED; what the caller handles of it is leased. The filter
+-- by type stands outside the window: inside, it turns the plan into a sort of the whole queue. The settings below keep the planner on
+-- the index that serves the order, whatever its statistics say. Deliveries whose attempts are used up (their process died each time)
+-- and messages that are no envelope are buried before any handler sees them.
+create or replace function core.claim(
+    p_queue text, p_types text[], p_max_attempts integer[], p_limit integer, p_lease interval,
+    p_floor bigint = 0, p_window integer = null, p_sweep boolean = false)
+returns table (outcome text, msg_id bigint, read_ct integer, message jsonb, headers jsonb, scanned_to bigint)
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+as $$
+#variable_conflict use_column
+declare
+    v_now      timestamptz := core_private.now();
+    v_owner    record;
+    v_prefixes text[];
+    v_all      boolean := '*' = any (p_types);
+    v_dead     bigint[] := '{}';
+    v_dead_ct  integer[] := '{}';
+    v_reason   text[] := '{}';
+    r          record;
+begin
+    select * into v_owner from core_private.queue_owner(p_queue, 'consume');
+    if v_owner.consumer_id is null then
+        raise exception using errcode = 'NX006', column = 'p_queue', message = format('%s is a dead-letter queue', quote_literal(p_queue)),
+            hint = 'Replay dead letters with core.replay_dead_letters.';
+    end if;
+    if p_limit is null or p_limit < 0 or p_limit > 10000 or p_lease is null or p_lease <= interval '0' or p_lease > interval '1 day'
+       or cardinality(p_types) is distinct from cardinality(p_max_attempts) then
+        raise exception using errcode = 'NX006', column = 'p_limit', message = 'p_limit lies in 0 to 10000, p_lease in 0 to 1 day, p_max_attempts is as long as p_types',
+            hint = 'This function is for nodes; see its comment.';
+    end if;
+    if p_limit = 0 or v_owner.state <> 'active' or coalesce(cardinality(p_types), 0) = 0 then
+        return query select 'window'::text, null::bigint, 0, null::jsonb, null::jsonb, null::bigint;
+        return;
+    end if;
+    v_prefixes := array(select left(t, -1) from unnest(p_types) t where right(t, 2) in ('.*', ':*'));
+
+    for r in execute format($q$
+        with w as materialized (
+            select q.ctid as tid, q.msg_id, q.read_ct, q.headers, pg_column_size(q.message) as bytes,
+                   case when q.message ->> 'eventType' ~ '^[A-Za-z0-9][A-Za-z0-9._:/-]{0,199}$' and jsonb_typeof(q.message -> 'eventType') = 'string' then q.message ->> 'eventType' end as t
+              from %1$s q where %2$s for update skip locked),
+        m as materialized (
+            select w.*, case
+                       when not ($5 or coalesce(w.t, 'unknown.raw') = any ($6) or w.t ^@ any ($7)) then case when w.t is null then 'stray' else 'other' end
+                       when w.read_ct > 0 and core_private.attempts_used_up(w.read_ct, w.headers, coalesce(w.t, 'unknown.raw'), $6, $8, $9) then 'dead'
+                       else 'claim' end as fate,
+                   sum(w.bytes) over (rows unbounded preceding) - w.bytes as bytes_before, count(*) over (rows unbounded preceding) as nth
+              from w),
+        c as materialized (select m.tid from m where m.fate = 'claim' and m.bytes_before < 33554432 limit $4),
+        u as (
+            update %1$s q set vt = $2 + $10, read_ct = q.read_ct + 1, last_read_at = $2
+              from c where q.ctid = c.tid returning q.msg_id, q.read_ct, q.message, q.headers)
+        select 'claimed' as outcome, u.msg_id, u.read_ct, u.message, u.headers, null::bigint as scanned_to from u
+        union all select m.fate, m.msg_id, m.read_ct, null, null, null from m where m.fate in ('dead', 'stray')
+        union all select 'window', null, count(*)::integer, null, null, max(m.msg_id) from m
+        $q$, core_private.queue_relation(p_queue),
+        case when p_sweep then 'q.vt <= $2 order by q.vt limit $3' else 'q.msg_id >= $1 and q.vt <= $2 order by q.msg_id limit $3' end)
+        using coalesce(p_floor, 0), v_now, least(greatest(coalesce(p_window, p_limit), p_limit), 10000), p_limit, v_all, p_types, v_prefixes, p_max_attempts,
+              case when cardinality(p_types) > 0 then core_private.max_attempts(v_owner.consumer_retry, v_owner.namespace_retry) end, p_lease
+    loop
+        if r.outcome in ('claimed', 'window') then
+            outcome := r.outcome; msg_id := r.msg_id; read_ct := r.read_ct; message := r.message; headers := r.headers; scanned_to := r.scanned_to;
+            return next;
+        else
+            v_dead := v_dead || r.msg_id;
+            v_dead_ct := v_dead_ct || r.read_ct;
+            v_reason := v_reason || case r.outcome when 'dead' then 'not acknowledged (process lost)' else 'not an envelope' end;
+        end if;
+    end loop;
+    if v_dead <> '{}' then
+        -- What is no envelope waits as long as some live node asks for unknown.raw.
+        select coalesce(array_agg(d.id), '{}') as ids, coalesce(array_agg(d.ct), '{}') as cts, coalesce(array_agg(d.reason), '{}') as reasons into r
+          from unnest(v_dead, v_dead_ct, v_reason) d(id, ct, reason)
+         where d.reason <> 'not an envelope' or not core_private.is_handled(v_owner.namespace, 'unknown.raw');
+        if r.ids <> '{}' then
+            return query select 'buried'::text, b.msg_id, b.read_ct, null::jsonb, null::jsonb, null::bigint
+                           from core_private.bury(p_queue, null, r.ids, r.cts, r.reasons, array_fill(null::text, array[cardinality(r.ids)])) b;
+        end if;
+    end if;
+end $$;
+comment on function core.claim(text, text[], integer[], integer, interval, bigint, integer, boolean) is 'For nodes: leases up to p_limit due deliveries of the types given (patterns; p_max_attempts is parallel, -1 never, 0 or NULL the consumer''s). Rows claimed and buried, then one row window with what was looked at: scanned_to, and the number of rows in read_ct. The fence is (msg_id, read_ct). Raises NX006, NX103, NX401, NX402.';

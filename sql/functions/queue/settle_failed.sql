@@ -1,0 +1,89 @@
+-- The policy of each row is the handler's over the consumer's over the namespace's. A retry whose attempts are used up is buried.
+create or replace function core_private.settle_failed(
+    p_queue text, p_node text, p_namespace text, p_consumer text, p_retry jsonb,
+    p_ids bigint[], p_cts integer[], p_actions text[], p_afters interval[], p_policies jsonb[], p_reasons text[], p_errors text[])
+returns table (outcome text, msg_id bigint, due_at timestamptz)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    v_now      timestamptz := core_private.now();
+    v_relation text := core_private.queue_relation(p_queue);
+    v_done     bigint[] := '{}';
+    v_fates    record;
+    r          record;
+begin
+    select u.action, u.after into r from unnest(p_actions, p_afters) u(action, after)
+     where coalesce(u.action, '') not in ('retry', 'reject', 'release') or u.after < interval '0' or u.after > interval '30 days'
+        or (u.action = 'release' and u.after is null) limit 1;
+    if found then
+        raise exception using errcode = 'NX005', column = 'p_actions', message = format('action %s after %s is none', coalesce(quote_literal(r.action), 'NULL'), coalesce(r.after::text, 'NULL')),
+            hint = 'Actions: retry (after NULL or 0 to 30 days), reject, release (after 0 to 30 days).';
+    end if;
+    perform core_private.check_policy(u.p, 'p_policies') from unnest(p_policies) u(p) where u.p is not null and u.p <> '{}';
+
+    -- The attempt a row stands at is in its headers; reading it locks the row, so that the fence still holds below.
+    execute format($q$
+        with held as materialized (
+            select u.*, q.read_ct - coalesce((q.headers ->> 'nexus-deferrals')::integer, 0) as attempt
+              from %1$s q join unnest($1, $2, $3, $4, $5, $6, $7) u(id, ct, action, after, policy, reason, error) on q.msg_id = u.id and q.read_ct = u.ct
+               for update of q),
+        judged as (
+            select h.*, ($8 || coalesce(h.policy, '{}')) as effective from held h),
+        fate as (
+            select j.*, case when j.action = 'retry' and coalesce((j.effective ->> 'max_attempts')::integer, 10) > 0
+                                  and j.attempt >= coalesce((j.effective ->> 'max_attempts')::integer, 10) then 'exhausted' else j.action end as fate
+              from judged j)
+        select array_agg(f.id) filter (where f.fate in ('exhausted', 'reject')) as dead_ids,
+               array_agg(f.ct) filter (where f.fate in ('exhausted', 'reject')) as dead_cts,
+               array_agg(coalesce(nullif(f.reason, ''), case f.fate when 'exhausted' then 'attempts used up' else 'rejected' end)) filter (where f.fate in ('exhausted', 'reject')) as dead_reasons,
+               array_agg(f.error) filter (where f.fate in ('exhausted', 'reject')) as dead_errors,
+               array_agg(f.id) filter (where f.fate in ('retry', 'release')) as live_ids,
+               array_agg(f.fate) filter (where f.fate in ('retry', 'release')) as live_fates,
+               array_agg(f.attempt) filter (where f.fate in ('retry', 'release')) as live_attempts,
+               array_agg(f.reason) filter (where f.fate in ('retry', 'release')) as live_reasons,
+               array_agg(f.error) filter (where f.fate in ('retry', 'release')) as live_errors,
+               array_agg($9 + coalesce(f.after, core.retry_delay(f.effective, f.attempt))) filter (where f.fate in ('retry', 'release')) as live_due
+          from fate f
+        $q$, v_relation)
+       into v_fates using p_ids, p_cts, p_actions, p_afters, p_policies, p_reasons, p_errors, p_retry, v_now;
+
+    if v_fates.live_ids is not null then
+        for r in execute format($q$
+            with put as (
+                update %1$s q
+                   set vt = u.due,
+                       headers = coalesce(q.headers, '{}') || jsonb_build_object('nexus-due', core_private.iso(u.due)) || case u.fate
+                           when 'release' then jsonb_build_object('nexus-deferrals', coalesce((q.headers ->> 'nexus-deferrals')::integer, 0) + 1)
+                           else jsonb_build_object('nexus-failures', coalesce((q.headers ->> 'nexus-failures')::integer, 0) + 1,
+                                                   'nexus-first-at', coalesce(q.headers ->> 'nexus-first-at', core_private.iso(q.last_read_at))) end
+                  from unnest($1, $2, $3, $4, $5, $6) u(id, fate, attempt, reason, error, due)
+                 where q.msg_id = u.id
+                returning q.msg_id, q.message, u.fate, u.attempt, u.reason, u.error, u.due),
+            history as (
+                insert into core.delivery_errors (namespace, consumer, queue, msg_id, event_id, event_uid, event_type, attempt, action, reason, error, node_id, failed_at, due_at)
+                select $7, $8, $9, p.msg_id, case when p.message ->> 'eventId' ~ '^[0-9]{1,18}$' then (p.message ->> 'eventId')::bigint end,
+                       case when p.message ->> 'eventUid' ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then (p.message ->> 'eventUid')::uuid end,
+                       coalesce(p.message ->> 'eventType', 'unknown.raw'), p.attempt, 'retry', p.reason, core_private.clean_text(coalesce(p.error, p.reason, '')), $10, $11, p.due
+                  from put p where p.fate = 'retry')
+            select case p.fate when 'retry' then 'retried' else 'released' end as outcome, p.msg_id, p.due from put p
+            $q$, v_relation)
+            using v_fates.live_ids, v_fates.live_fates, v_fates.live_attempts, v_fates.live_reasons, v_fates.live_errors, v_fates.live_due,
+                  p_namespace, p_consumer, p_queue, p_node, v_now
+        loop
+            outcome := r.outcome; msg_id := r.msg_id; due_at := r.due;
+            v_done := v_done || r.msg_id;
+            return next;
+        end loop;
+    end if;
+    if v_fates.dead_ids is not null then
+        for r in select b.msg_id from core_private.bury(p_queue, p_node, v_fates.dead_ids, v_fates.dead_cts, v_fates.dead_reasons, v_fates.dead_errors) b loop
+            outcome := 'buried'; msg_id := r.msg_id; due_at := null;
+            v_done := v_done || r.msg_id;
+            return next;
+        end loop;
+    end if;
+    return query select s.outcome, s.msg_id, null::timestamptz from core_private.why_unsettled(p_queue, array(select i from unnest(p_ids) i where i <> all (v_done))) s;
+end $$;
+comment on function core_private.settle_failed(text, text, text, text, jsonb, bigint[], integer[], text[], interval[], jsonb[], text[], text[]) is 'The part of core.settle that is no ack.';
