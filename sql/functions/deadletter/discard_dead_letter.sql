@@ -1,0 +1,13 @@
+create or replace function core.discard_dead_letter(p_dead_letter_id bigint, p_reason text)
+returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if coalesce(btrim(p_reason), '') = '' then
+        raise exception using errcode = 'NX006', column = 'p_reason', message = 'p_reason is empty', hint = 'Say why; it is kept with the dead letter.';
+    end if;
+    perform core_private.lock_dead_letter(p_dead_letter_id);
+    perform core_private.resolve_dead_letters(array[p_dead_letter_id], 'discarded', p_reason);
+end $$;
+comment on function core.discard_dead_letter(bigint, text) is 'Resolves one dead letter as discarded, for a reason. Raises NX006, NX105, NX205, NX401, NX402.';

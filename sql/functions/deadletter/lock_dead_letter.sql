@@ -1,0 +1,22 @@
+create or replace function core_private.lock_dead_letter(p_dead_letter_id bigint)
+returns core.dead_letters
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_row core.dead_letters;
+begin
+    select * into v_row from core.dead_letters l where l.dead_letter_id = p_dead_letter_id for update;
+    if not found then
+        raise exception using errcode = 'NX105', column = 'p_dead_letter_id', message = format('there is no dead letter %s', coalesce(p_dead_letter_id::text, 'NULL')),
+            hint = 'They are listed in core.unresolved_dead_letters.';
+    end if;
+    perform core_private.require_duty(v_row.namespace, 'operate');
+    if v_row.status <> 'pending' then
+        raise exception using errcode = 'NX205', column = 'p_dead_letter_id',
+            message = format('dead letter %s is already %s', p_dead_letter_id, coalesce(v_row.resolution, v_row.status)),
+            detail = format('by %s at %s', v_row.resolved_by, core_private.iso(v_row.resolved_at)), hint = 'Nothing is left to do.';
+    end if;
+    return v_row;
+end $$;
+comment on function core_private.lock_dead_letter(bigint) is 'The pending dead letter, locked. Raises NX105, NX205, NX401, NX402.';

@@ -1,0 +1,22 @@
+create or replace function core.heartbeat(p_node_id text, p_incarnation uuid, p_state text, p_info jsonb = '{}')
+returns boolean
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_namespace text;
+begin
+    if coalesce(p_state, '') not in ('starting', 'active', 'draining', 'stopped') or jsonb_typeof(p_info) is distinct from 'object' then
+        raise exception using errcode = 'NX006', column = 'p_state', message = format('state cannot be %s', coalesce(quote_literal(p_state), 'NULL')),
+            hint = 'States: starting, active, draining, stopped; p_info is an object.';
+    end if;
+    select n.namespace into v_namespace from core.nodes n where n.node_id = p_node_id and n.incarnation = p_incarnation;
+    if not found then
+        return false;
+    end if;
+    perform core_private.require_duty(v_namespace, 'consume');
+    update core.nodes n set last_heartbeat = core_private.now(), state = p_state, metadata = n.metadata || p_info
+     where n.node_id = p_node_id and n.incarnation = p_incarnation and n.state <> 'lost';
+    return found;
+end $$;
+comment on function core.heartbeat(text, uuid, text, jsonb) is 'For nodes: a sign of life with the state; false when the node is unknown, was marked lost or was superseded by a later incarnation, and must register anew. Raises NX006, NX401, NX402.';

@@ -1,0 +1,53 @@
+create or replace function core.register_node(p_namespace text, p_node_id text, p_given boolean, p_types text[], p_info jsonb = '{}')
+returns table (node_id text, incarnation uuid, heartbeat_every interval)
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    v_now  timestamptz := core_private.now();
+    v_id   text := p_node_id;
+    v_n    integer := 1;
+    v_row  core.nodes;
+    v_inc  uuid := gen_random_uuid();
+    v_type text;
+begin
+    perform core_private.require_duty(p_namespace, 'consume');
+    if p_node_id is null or p_node_id !~ '^[[:graph:]]{1,200}$' then
+        raise exception using errcode = 'NX006', column = 'p_node_id', message = format('node id %s cannot be used', coalesce(quote_literal(left(p_node_id, 100)), 'NULL')),
+            hint = 'Use 1 to 200 printable characters without blanks.';
+    end if;
+    if jsonb_typeof(p_info) is distinct from 'object' then
+        raise exception using errcode = 'NX006', column = 'p_info', message = 'p_info is no object', hint = 'Give an object.';
+    end if;
+    foreach v_type in array coalesce(p_types, '{}') loop
+        perform core_private.check_pattern(v_type, 'p_types');
+    end loop;
+
+    -- Serialised, so that two newcomers with one name see each other.
+    perform pg_advisory_xact_lock(hashtext('nexus'), hashtext('nodes'));
+    loop
+        select * into v_row from core.nodes n where n.node_id = v_id;
+        exit when not found or v_row.state in ('stopped', 'lost') or v_row.last_heartbeat < v_now - 3 * v_row.heartbeat_every;
+        if p_given then
+            raise exception using errcode = 'NX204', column = 'p_node_id',
+                message = format('node %s is alive in namespace %s', quote_literal(v_id), quote_literal(v_row.namespace)),
+                detail = format('Its last heartbeat was at %s; it counts as lost after %s without one.', core_private.iso(v_row.last_heartbeat), 3 * v_row.heartbeat_every),
+                hint = 'Give each node an id of its own, or leave the id out.';
+        end if;
+        v_n := v_n + 1;
+        v_id := p_node_id || '-' || v_n;
+    end loop;
+
+    insert into core.nodes as n (node_id, namespace, display_name, description, metadata, registered_at, last_heartbeat, incarnation, state, version, capabilities, principal)
+    values (v_id, p_namespace, p_info ->> 'display_name', p_info ->> 'description', p_info - array['display_name', 'description', 'version'], v_now, v_now, v_inc,
+            'starting', p_info ->> 'version', jsonb_build_object('event_types', to_jsonb(coalesce(p_types, '{}'))), core_private.principal())
+    on conflict on constraint nodes_pkey do update
+       set namespace = excluded.namespace, display_name = excluded.display_name, description = excluded.description, metadata = excluded.metadata,
+           registered_at = excluded.registered_at, last_heartbeat = excluded.last_heartbeat, incarnation = excluded.incarnation, state = excluded.state,
+           version = excluded.version, capabilities = excluded.capabilities, principal = excluded.principal;
+    delete from core_private.node_capabilities c where c.node_id = v_id;
+    insert into core_private.node_capabilities (node_id, incarnation, kind, key) select distinct v_id, v_inc, 'event_type', t from unnest(p_types) t;
+    return query select v_id, v_inc, n.heartbeat_every from core.nodes n where n.node_id = v_id;
+end $$;
+comment on function core.register_node(text, text, boolean, text[], jsonb) is 'For nodes: registers under p_node_id, with the event types (patterns) it handles, and returns its incarnation. A live twin is NX204 if the id was given, else the id is numbered. Raises NX006, NX008, NX101, NX204, NX401, NX402.';
