@@ -28,9 +28,9 @@ begin
     begin
         select count(*)::integer into done from core_private.redeliver(v_ids, p_options -> 'payload');
         if v_dry then
-            raise exception using errcode = 'NX999', message = 'dry run';
+            raise exception using errcode = 'NXDRY', message = 'dry run';
         end if;
-    exception when sqlstate 'NX999' then
+    exception when sqlstate 'NXDRY' then
         null;
     end;
     skipped := matched - done;

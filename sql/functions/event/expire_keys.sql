@@ -1,0 +1,16 @@
+create or replace function core_private.expire_keys(p_limit integer = 20000)
+returns integer
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_now timestamptz := core_private.now();
+    v_n   integer;
+begin
+    delete from core.event_keys e
+     using (select x.ctid as tid from core.event_keys x where x.expires_at <= v_now order by x.expires_at limit p_limit for update skip locked) old
+     where e.ctid = old.tid;
+    get diagnostics v_n = row_count;
+    return v_n;
+end $$;
+comment on function core_private.expire_keys(integer) is 'Forgets up to p_limit expired dedupe keys; returns how many.';

@@ -1,0 +1,22 @@
+-- Bounded: what is left over goes with the next run.
+create or replace function core_private.apply_retention(p_limit integer = 100000)
+returns jsonb
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_now    timestamptz := core_private.now();
+    v_errors integer;
+    v_dead   integer;
+begin
+    delete from core.delivery_errors e
+     using (select x.error_id from core.delivery_errors x where x.failed_at < v_now - interval '7 days' order by x.failed_at limit p_limit) old
+     where e.error_id = old.error_id;
+    get diagnostics v_errors = row_count;
+    delete from core.dead_letters l
+     using (select x.dead_letter_id from core.dead_letters x where x.resolved_at < v_now - interval '30 days' order by x.resolved_at limit p_limit) old
+     where l.dead_letter_id = old.dead_letter_id;
+    get diagnostics v_dead = row_count;
+    return jsonb_build_object('delivery_errors', v_errors, 'dead_letters', v_dead, 'nodes', core_private.forget_nodes());
+end $$;
+comment on function core_private.apply_retention(integer) is 'Removes failed attempts after 7 days, resolved dead letters after 30, nodes that are gone after 7.';
