@@ -20,6 +20,8 @@ begin
     with listed (name, roles) as (values
       -- reader
       ('core.peek', '{nexus_reader}'::name[]),
+      ('core.now', '{nexus_reader,nexus_producer,nexus_consumer}'),
+      ('core_private.queue_metrics', '{nexus_reader}'),
       ('core.visible_namespaces', '{nexus_reader,nexus_producer,nexus_consumer}'),
       -- producer
       ('core.emit', '{nexus_producer}'),
@@ -98,7 +100,7 @@ declare
 begin
   for v_change in
     with listed (name) as (values
-      ('namespaces'), ('nodes'), ('event_log'), ('consumers'), ('dead_letters'), ('delivery_errors'), ('error_codes')
+      ('namespaces'), ('namespace_grants'), ('nodes'), ('event_log'), ('consumers'), ('queues'), ('dead_letters'), ('delivery_errors'), ('error_codes')
     ),
     relation as (
       select c.oid, n.nspname, c.relname as name, c.relkind, c.relowner,

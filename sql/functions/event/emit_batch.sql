@@ -50,8 +50,8 @@ begin
 
     perform pg_current_xact_id();
     if v_options then
-        v_keys := array(select o.value ->> 'dedupe_key' from unnest(p_options) with ordinality o(value, n)
-                         where core_private.parse_emit_options(o.value, v_now, format('[%s]', o.n)) is not null and o.value ? 'dedupe_key' order by o.n);
+        perform core_private.parse_emit_options(o.value, v_now, format('[%s]', o.n)) from unnest(p_options) with ordinality o(value, n);
+        v_keys := array(select o.value ->> 'dedupe_key' from unnest(p_options) o(value) where o.value ? 'dedupe_key');
     end if;
 
     for v_consumer in select c.name, c.queue_name, c.patterns from core.consumers c where c.namespace = p_namespace and c.kind = 'unordered' loop

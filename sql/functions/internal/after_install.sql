@@ -4,6 +4,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+    perform core_private.secure_rows();
     perform core_private.register_sweep('promote', 'core.promote_delayed(10000)', '10 seconds', 'tick', 10);
     perform core_private.register_sweep('reap', 'core.reap_nodes()', '10 seconds', 'tick', 20);
     perform core_private.register_sweep('expire_keys', 'core_private.expire_keys()', '1 minute', 'tick', 30);
