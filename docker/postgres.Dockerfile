@@ -34,7 +34,8 @@ RUN set -eu; \
 COPY --from=pgmq /pgmq/ /usr/share/postgresql/${PG_MAJOR}/extension/
 COPY initdb.d/ /docker-entrypoint-initdb.d/
 
-# pg_cron must be preloaded and lives in one database. As background workers its jobs need no password file.
+ENV POSTGRES_DB=nexus
+# pg_cron must be preloaded and lives in one database, the one above. As background workers its jobs need no password file.
 CMD ["postgres", \
      "-c", "shared_preload_libraries=pg_cron", \
      "-c", "cron.database_name=nexus", \

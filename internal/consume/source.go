@@ -13,7 +13,6 @@ import (
 // that this node still leases the item.
 type Item interface {
 	Delivery() *nexus.Delivery
-	Policy() string // jsonb of core.retry_delay for a failure of this item, "" for the stored policy alone
 }
 
 // Action says what becomes of an item.
@@ -37,6 +36,7 @@ type Result struct {
 	Action Action
 	After  time.Duration // retry and release
 	Exact  bool          // retry: due after After, not by policy
+	Policy string        // retry: jsonb as core.retry_delay takes it, "" for the stored policy alone
 	Reason string        // short and one of few: failures are grouped by it
 	Error  string        // what went wrong, for people
 }
@@ -74,6 +74,7 @@ type Found struct {
 	Items     []Item // in the order of the source
 	Buried    int    // items that the claim itself gave up on, since the processes that had them died too often
 	Lowest    int64  // position of the first item, 0 if there is none
+	Highest   int64  // position of the last item, 0 if there is none
 	Looked    int    // rows looked at
 	ScannedTo int64  // position of the last row looked at, 0 if none was
 	Bytes     int    // size of the largest item

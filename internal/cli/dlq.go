@@ -1,0 +1,251 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/deadletter"
+	"github.com/nexuspg/nexus/internal/config"
+)
+
+func newDLQ(s *session) *cobra.Command {
+	return group(&cobra.Command{
+		Use:     "dlq",
+		Short:   "List, show, replay and discard dead letters",
+		Example: "  nexus-node dlq list -n shop",
+	}, newDLQList(s), newDLQShow(s), newDLQReplay(s), newDLQDiscard(s))
+}
+
+// letterFlags are the flags that pick dead letters, with the names of the filter's keys in SQL.
+type letterFlags struct {
+	source, eventType, reason, before, after string
+	limit                                    int
+}
+
+func (l *letterFlags) add(cmd *cobra.Command, limit int) {
+	f := cmd.Flags()
+	f.StringVar(&l.source, "source", "", "only from: delivery, lane, task, trigger, workflow_step, workflow_compensation")
+	f.StringVar(&l.eventType, "type", "", `only of this event type or pattern, such as "order.*"`)
+	f.StringVar(&l.reason, "reason", "", "only those given up for this reason")
+	f.StringVar(&l.before, "before", "", "only those given up before this time, RFC 3339")
+	f.StringVar(&l.after, "after", "", "only those given up at or after this time, RFC 3339")
+	f.IntVar(&l.limit, "limit", limit, "how many at most, oldest first")
+}
+
+// filter joins the flags, the ids on the command line and the namespace. With ids the namespace of the environment is left
+// out, since an id names its dead letter alone; one given by -n still counts.
+func (l *letterFlags) filter(cmd *cobra.Command, cfg *config.Config, args []string) (deadletter.Filter, error) {
+	f := deadletter.Filter{
+		Source: l.source, Type: l.eventType, Reason: l.reason, Limit: l.limit,
+	}
+	if len(args) == 0 || cmd.Flags().Changed("namespace") {
+		f.Namespace = nexus.Namespace(cfg.Namespace)
+	}
+	var err error
+	if f.Before, err = timeFlag(cmd, "before", l.before); err != nil {
+		return f, err
+	}
+	if f.After, err = timeFlag(cmd, "after", l.after); err != nil {
+		return f, err
+	}
+	for _, arg := range args {
+		id, err := letterID(cmd, arg)
+		if err != nil {
+			return f, err
+		}
+		f.IDs = append(f.IDs, id)
+	}
+	return f, nil
+}
+
+func letterID(cmd *cobra.Command, arg string) (int64, error) {
+	id, err := strconv.ParseInt(arg, 10, 64)
+	if err != nil {
+		return 0, usage(cmd, quote(arg)+" is no dead letter's id, which is a whole number")
+	}
+	return id, nil
+}
+
+func newDLQList(s *session) *cobra.Command {
+	var flags letterFlags
+	cmd := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "List unresolved dead letters, oldest first",
+		Example: `  nexus-node dlq list -n shop --type 'order.*'
+  nexus-node dlq list -n "" --after 2026-11-27T00:00:00Z -o json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, pool, err := s.connect(cmd)
+			if err != nil {
+				return err
+			}
+			defer pool.Close()
+			f, err := flags.filter(cmd, cfg, nil)
+			if err != nil {
+				return err
+			}
+			records, err := selectRecords(cmd.Context(), pool, "list dead letters",
+				`select dead_letter_id, namespace, consumer, event_type, source_kind, reason, attempts, failed_at
+				   from core.unresolved_dead_letters
+				  where ($1::text = '' or namespace = $1::text)
+				    and ($2::text = '' or source_kind = $2::text)
+				    and ($3::text = '' or core.matches_pattern(event_type, $3::text))
+				    and ($4::text = '' or reason = $4::text)
+				    and failed_at < coalesce($5::timestamptz, 'infinity')
+				    and failed_at >= coalesce($6::timestamptz, '-infinity')
+				  order by dead_letter_id
+				  limit $7::int`,
+				string(f.Namespace), f.Source, f.Type, f.Reason, timeOrNull(f.Before), timeOrNull(f.After), f.Limit)
+			if err != nil {
+				return err
+			}
+			return s.printRecords([]string{
+				"dead_letter_id", "namespace", "consumer", "event_type", "source_kind", "reason", "attempts", "failed_at",
+			}, records)
+		},
+	}
+	flags.add(cmd, 100)
+	return cmd
+}
+
+func timeOrNull(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t
+}
+
+func newDLQShow(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use:     "show ID",
+		Short:   "Show one dead letter whole, resolved or not",
+		Example: "  nexus-node dlq show 12 -o json",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := letterID(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			_, pool, err := s.connect(cmd)
+			if err != nil {
+				return err
+			}
+			defer pool.Close()
+			records, err := selectRecords(cmd.Context(), pool, "show dead letter",
+				`select * from core.dead_letters where dead_letter_id = $1::bigint`, id)
+			if err != nil {
+				return err
+			}
+			if len(records) == 0 {
+				return &notFound{fmt.Sprintf("no dead letter %d that you may see", id), "nexus-node dlq list"}
+			}
+			return s.printRecord(records[0])
+		},
+	}
+}
+
+func newDLQReplay(s *session) *cobra.Command {
+	var (
+		flags   letterFlags
+		payload string
+		dryRun  bool
+	)
+	cmd := &cobra.Command{
+		Use:   "replay [ID...]",
+		Short: "Deliver dead letters again, with attempts counted from the start",
+		Long: `Deliver dead letters again to the consumer that gave them up. They are picked by id, or by namespace and flags, oldest
+first up to --limit; nothing at all to pick by is refused. --payload delivers another payload than the stored one, for one id.`,
+		Example: `  nexus-node dlq replay 12 13
+  nexus-node dlq replay -n shop --type order.placed --dry-run
+  nexus-node dlq replay 12 --payload '{"order": 7}'`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.mendLetters(cmd, args, &flags, func(q nexus.DBTX, f deadletter.Filter) (deadletter.Result, error) {
+				return deadletter.Replay(cmd.Context(), q, f,
+					&deadletter.ReplayOptions{Payload: json.RawMessage(payload), DryRun: dryRun})
+			}, false)
+		},
+	}
+	flags.add(cmd, 1000)
+	cmd.Flags().StringVar(&payload, "payload", "", "JSON to deliver in place of the stored payload")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "do it, say how many, and undo it")
+	return cmd
+}
+
+func newDLQDiscard(s *session) *cobra.Command {
+	var (
+		flags  letterFlags
+		note   string
+		dryRun bool
+	)
+	cmd := &cobra.Command{
+		Use:   "discard [ID...] --note TEXT",
+		Short: "Resolve dead letters without delivering them",
+		Long: `Resolve dead letters as discarded. The note is kept with each, for whoever asks later why. Letters are picked as in
+dlq replay.`,
+		Example: `  nexus-node dlq discard 12 --note "test order"
+  nexus-node dlq discard -n shop --reason decode --note "old clients" --dry-run`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if note == "" {
+				return usage(cmd, "--note is missing; it says why these are not delivered")
+			}
+			return s.mendLetters(cmd, args, &flags, func(q nexus.DBTX, f deadletter.Filter) (deadletter.Result, error) {
+				return deadletter.Discard(cmd.Context(), q, f, note)
+			}, dryRun)
+		},
+	}
+	flags.add(cmd, 1000)
+	cmd.Flags().StringVar(&note, "note", "", "why; kept with each of them")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "do it, say how many, and undo it")
+	return cmd
+}
+
+// mendLetters runs one of the two verbs on what the flags pick and prints the counts.
+func (s *session) mendLetters(
+	cmd *cobra.Command, args []string, flags *letterFlags,
+	do func(nexus.DBTX, deadletter.Filter) (deadletter.Result, error), undo bool,
+) error {
+	cfg, pool, err := s.connect(cmd)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	f, err := flags.filter(cmd, cfg, args)
+	if err != nil {
+		return err
+	}
+	var result deadletter.Result
+	mend := func(q nexus.DBTX) (err error) {
+		result, err = do(q, f)
+		return err
+	}
+	if undo {
+		err = rolledBack(cmd.Context(), pool, mend)
+	} else {
+		err = mend(pool)
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.printResult(result); err != nil {
+		return err
+	}
+	// Ids that match nothing are a mistake; a filter that matches nothing is an answer.
+	if len(args) > 0 && result.Matched == 0 {
+		return &notFound{"none of these is an unresolved dead letter", "nexus-node dlq show ID"}
+	}
+	return nil
+}
+
+func (s *session) printResult(r deadletter.Result) error {
+	if s.format == asJSON {
+		return s.printJSON(map[string]int{"matched": r.Matched, "done": r.Done, "skipped": r.Skipped})
+	}
+	return s.printFields([]string{"matched", "done", "skipped"},
+		[]string{strconv.Itoa(r.Matched), strconv.Itoa(r.Done), strconv.Itoa(r.Skipped)})
+}

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/spf13/cobra"
+
+	"github.com/nexuspg/nexus/internal/app"
+	"github.com/nexuspg/nexus/internal/config"
+)
+
+// load reads the settings. -n wins over the environment, also when it is empty, which then means every namespace.
+func (s *session) load(cmd *cobra.Command) (*config.Config, error) {
+	cfg, warnings, err := s.Config()
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range warnings {
+		fmt.Fprintln(s.Stderr, "warning:", printable(w))
+	}
+	if cmd.Flags().Changed("namespace") {
+		cfg.Namespace = s.namespace
+	}
+	return cfg, nil
+}
+
+// connect loads the settings and opens a pool for one command. The pool is small: a command is one caller, and those that
+// look into a transaction while it runs need two connections.
+func (s *session) connect(cmd *cobra.Command) (*config.Config, *pgxpool.Pool, error) {
+	cfg, err := s.load(cmd)
+	if err != nil {
+		return nil, nil, err
+	}
+	pool, err := app.Open(cmd.Context(), cfg, app.PoolOptions{Application: applicationName(cmd), MaxConns: 2})
+	return cfg, pool, err
+}
+
+// connectTo is connect for a command that needs a namespace.
+func (s *session) connectTo(cmd *cobra.Command) (*config.Config, *pgxpool.Pool, error) {
+	cfg, pool, err := s.connect(cmd)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := cfg.NeedNamespace(); err != nil {
+		pool.Close()
+		return nil, nil, err
+	}
+	return cfg, pool, nil
+}
+
+// applicationName is what an administrator sees in pg_stat_activity: "nexus-node dlq replay".
+func applicationName(cmd *cobra.Command) string { return strings.TrimSpace(cmd.CommandPath()) }

@@ -1,0 +1,389 @@
+package consume
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/db"
+)
+
+// exchangeTimeout bounds one exchange; a server that hangs longer is treated like one that is away.
+const exchangeTimeout = 30 * time.Second
+
+// step is what a claimer does next.
+type step struct {
+	results  []Result
+	ask      Ask           // claim if Limit > 0
+	floor    *floor        // where the claim's find is noted
+	limits   []*limit      // reserved for the claim
+	announce time.Duration // ask emitters for wake-ups; negative: take it back
+	until    time.Time     // nothing to do before; zero: until somebody stirs
+	stop     bool
+}
+
+// claimer exchanges with the source until the loop is closed.
+func (l *Loop) claimer() {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		l.mu.Lock()
+		s := l.plan(time.Now())
+		l.mu.Unlock()
+		switch {
+		case s.stop:
+			return
+		case s.announce != 0:
+			l.announce(max(s.announce, 0))
+		case s.ask.Limit > 0 || len(s.results) > 0:
+			// There may be more to do than one claimer can; let the other one look.
+			l.stir()
+			l.exchange(s)
+		default:
+			wait := time.Second // so that a loop without room still shows that it lives
+			if !s.until.IsZero() {
+				wait = min(time.Until(s.until), wait)
+			}
+			timer.Reset(wait)
+			select {
+			case <-l.kick:
+			case <-timer.C:
+			}
+		}
+	}
+}
+
+// plan decides what to do now and reserves it. The caller holds the mutex.
+func (l *Loop) plan(now time.Time) (s step) {
+	if l.closed {
+		return step{stop: true}
+	}
+	if now.Before(l.retryAt) {
+		return step{until: l.retryAt}
+	}
+	want := l.want(now)
+	claim := want > 0 && (l.pace.wake || !now.Before(l.pace.next))
+	ripe := len(l.done) >= settleBatch || l.draining || now.Sub(l.since) >= settleDelay
+	if claim {
+		s.ask, s.floor, s.limits = l.ask(now, want)
+	}
+	if n := len(l.done); n > 0 && (ripe || s.ask.Limit > 0) {
+		n = min(n, settleBatch)
+		s.results = l.done[:n:n]
+		l.done = l.done[n:]
+		if len(l.done) == 0 {
+			l.done = nil
+		}
+		l.settling++
+	}
+	switch {
+	case s.ask.Limit > 0 || len(s.results) > 0:
+	case l.draining || l.inline:
+	case l.pace.callMe(now):
+		l.pace.announced = now
+		l.pace.next = now // whoever emitted before the flag was up did not call: look once more
+		s.announce = announceFor
+	case l.pace.callOff(now):
+		l.pace.announced = time.Time{}
+		s.announce = -1
+	default:
+		if len(l.done) > 0 {
+			s.until = l.since.Add(settleDelay)
+		}
+		if want > 0 && (s.until.IsZero() || l.pace.next.Before(s.until)) {
+			s.until = l.pace.next
+		}
+	}
+	return s
+}
+
+// want is how many items there is room for. The caller holds the mutex.
+func (l *Loop) want(now time.Time) int {
+	if l.draining || l.inline {
+		return 0
+	}
+	free := len(l.slots) - l.running
+	outstanding := len(l.ready) + l.claiming
+	room := free + l.prefetch() - outstanding
+	if free <= 0 && l.claiming == 0 {
+		l.lastGood = now
+	}
+	switch {
+	case room <= 0:
+		return 0
+	case outstanding < free:
+		return min(room, maxBatch)
+	case room < maxBatch/2 && room < (free+l.prefetch())/2:
+		return 0 // worth a claim of its own only when some more fit
+	}
+	return min(room, maxBatch)
+}
+
+// prefetch is how many items may wait for workers: as many as they get through in readyFor.
+func (l *Loop) prefetch() int {
+	if l.speed == 0 || l.saturated {
+		return 0
+	}
+	n := min(int64(len(l.slots))*int64(readyFor/l.speed), maxReady)
+	if l.size > 0 {
+		n = min(n, maxBytes/int64(l.size))
+	}
+	return int(n)
+}
+
+// ask makes the claim. Handlers with few workers need care: a claim for their types must not bring more than they may have
+// in hand, and one without their types must not move the floor past their events. The caller holds the mutex.
+func (l *Loop) ask(now time.Time, want int) (Ask, *floor, []*limit) {
+	a := Ask{Types: l.patterns, MaxAttempts: l.maxAttempts, Limit: want}
+	var included []*limit
+	key := ""
+	if len(l.limits) > 0 {
+		l.alternate = !l.alternate
+		a, key, included = l.limited(a, l.alternate || l.pace.pause > firstPause)
+		if len(a.Types) == 0 {
+			return Ask{}, nil, nil
+		}
+	}
+	f := l.floors[key]
+	if f == nil {
+		f = &floor{}
+		l.floors[key] = f
+	}
+	a.Floor, a.Window = f.from(now, a.Limit)
+	if a.Sweep = l.pace.sweepNow(now); a.Sweep {
+		l.pace.sweeping = true
+	}
+	l.pace.wake = false
+	l.claiming += a.Limit
+	for _, lim := range included {
+		lim.used += a.Limit
+	}
+	return a, f, included
+}
+
+// limited leaves out the patterns of handlers that have no room and, unless rare is set, of all that have a limit. key names
+// those left in.
+func (l *Loop) limited(a Ask, rare bool) (_ Ask, key string, included []*limit) {
+	out := map[string]bool{}
+	for _, h := range l.Handlers.list {
+		lim := l.limits[h]
+		if lim == nil {
+			continue
+		}
+		if !rare || lim.left() <= 0 {
+			out[h.Pattern] = true
+			continue
+		}
+		included = append(included, lim)
+	}
+	types, attempts := a.Types, a.MaxAttempts
+	a.Types, a.MaxAttempts = nil, nil
+	for i, p := range types {
+		if !out[p] {
+			a.Types, a.MaxAttempts = append(a.Types, p), append(a.MaxAttempts, attempts[i])
+			key += p + "\n"
+		}
+	}
+	for _, lim := range included {
+		a.Limit = min(a.Limit, lim.left())
+	}
+	return a, key, included
+}
+
+// exchange settles and claims.
+func (l *Loop) exchange(s step) {
+	ctx, cancel := context.WithTimeout(l.ctx, exchangeTimeout)
+	defer cancel()
+	sent := time.Now()
+	var found Found
+	var err error
+	if s.ask.Limit > 0 {
+		found, err = l.Source.Claim(ctx, s.results, s.ask, l.Lease)
+	} else {
+		found.Outcomes, err = l.Source.Settle(ctx, s.results)
+	}
+	now := time.Now()
+	l.answered(found.Outcomes)
+
+	refused := err != nil && len(s.results) > 0 && !db.Unavailable(err) && ctx.Err() == nil && !db.RestartTx(err)
+	if refused {
+		l.oneByOne(s.results)
+	}
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer l.work.Broadcast()
+	if len(s.results) > 0 {
+		l.settling--
+	}
+	l.claiming -= s.ask.Limit
+	for _, lim := range s.limits {
+		lim.used -= s.ask.Limit
+	}
+	if s.ask.Sweep {
+		l.pace.sweeping = false
+	}
+	if err != nil {
+		if !refused {
+			l.done = append(s.results, l.done...)
+			if len(s.results) > 0 {
+				l.since = now
+			}
+			l.pace.wake = l.pace.wake || s.ask.Limit > 0
+			l.failed(now, err)
+		}
+		return
+	}
+	l.recovered()
+	if s.ask.Limit == 0 {
+		return
+	}
+	l.lastGood = now
+	l.noteSize(found.Bytes)
+	n := len(found.Items) + found.Buried
+	more := n >= s.ask.Limit
+	if s.ask.Sweep {
+		took := now.Sub(sent)
+		if more {
+			// Too much for sweeps: let the ordinary walk have it, from there on. Taking so many is what took the time.
+			s.floor.lower(found.Lowest)
+			took = 0
+		}
+		l.pace.sweptNow(now, took)
+	} else {
+		more = s.floor.found(now, s.ask.Limit, s.ask.Window, found)
+	}
+	l.pace.claimed(now, n, more)
+	l.adopt(sent, found.Items)
+	if found.Buried > 0 {
+		l.Log.Warn("gave up on events whose processes died, they are dead letters now", "count", found.Buried, "source", l.Source.Key())
+	}
+}
+
+// noteSize foresees the size of messages from the largest ones of late.
+func (l *Loop) noteSize(bytes int) {
+	if bytes > l.size {
+		l.size = bytes
+	} else {
+		l.size = (l.size*7 + bytes) / 8
+	}
+}
+
+// oneByOne settles results that were refused together, so that the one that cannot be settled as it is does not hold up the
+// others. It becomes a plain failure that says why.
+func (l *Loop) oneByOne(results []Result) {
+	for _, r := range results {
+		ctx, cancel := context.WithTimeout(l.ctx, exchangeTimeout)
+		outcomes, err := l.Source.Settle(ctx, []Result{r})
+		refused := err != nil && r.Action != Ack && !db.Unavailable(err) && ctx.Err() == nil
+		if refused {
+			l.Log.Error("a verdict was refused, the event is retried", append(about(r.Item.Delivery()), "error", err)...)
+			plain := Result{Item: r.Item, Action: Retry, Reason: reasonError}
+			plain.Error = storable("the verdict was refused ("+err.Error()+"): "+r.Error, maxErrorText)
+			outcomes, err = l.Source.Settle(ctx, []Result{plain})
+		}
+		cancel()
+		if err != nil {
+			l.mu.Lock()
+			l.settle(r)
+			l.failed(time.Now(), err)
+			l.mu.Unlock()
+		}
+		l.answered(outcomes)
+	}
+}
+
+// failed backs off after an exchange that did not work. The caller holds the mutex.
+func (l *Loop) failed(now time.Time, err error) {
+	if errors.Is(err, context.Canceled) && l.ctx.Err() != nil {
+		return
+	}
+	l.failures++
+	l.retryAt = now.Add(backoff(l.failures))
+	if now.Sub(l.logged) > 30*time.Second {
+		l.logged = now
+		l.Log.Warn("cannot claim or settle, trying on", "source", l.Source.Key(), "failures", l.failures, "error", err)
+	}
+	if db.Unavailable(err) || errors.Is(err, context.DeadlineExceeded) {
+		go l.Unavailable(err)
+	}
+}
+
+// recovered ends a time of failures. The caller holds the mutex.
+func (l *Loop) recovered() {
+	if l.failures == 0 {
+		return
+	}
+	l.Log.Info("claiming again", "source", l.Source.Key(), "failures", l.failures)
+	l.failures, l.retryAt, l.logged = 0, time.Time{}, time.Time{}
+}
+
+// announce raises or lowers the flag that makes emitters call. Without it work is found by polling, only later.
+func (l *Loop) announce(d time.Duration) {
+	ctx, cancel := context.WithTimeout(l.ctx, exchangeTimeout)
+	defer cancel()
+	if err := l.Announce(ctx, d); err != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.failed(time.Now(), err)
+	}
+}
+
+// Work claims and handles up to limit items that are due, one after another in the caller's goroutine, and returns how many
+// it handled. The loop must not have been started. It ends early when ctx does or nothing is due.
+func (l *Loop) Work(ctx context.Context, limit int) (handled int, err error) {
+	l.mu.Lock()
+	l.inline = true
+	l.slots = make([]*task, 1)
+	l.spawn(l.claimer)
+	l.spawn(l.monitor)
+	l.mu.Unlock()
+	defer context.AfterFunc(ctx, func() { l.cancelAll(nexus.ErrDraining) })()
+	defer func() {
+		grace, cancel := context.WithCancel(context.Background())
+		cancel()
+		l.Stop(grace)
+	}()
+	for handled < limit && ctx.Err() == nil {
+		t, err := l.next(ctx)
+		if err != nil || t == nil {
+			return handled, err
+		}
+		handled++
+		l.handle(t, 0)
+		if !l.await(ctx, func() bool { return len(l.done) == 0 && l.settling == 0 }) {
+			break
+		}
+	}
+	return handled, ctx.Err()
+}
+
+// next claims one due item for Work; nil if nothing is due.
+func (l *Loop) next(ctx context.Context) (*task, error) {
+	var f floor
+	for {
+		now := time.Now()
+		ask := Ask{Types: l.patterns, MaxAttempts: l.maxAttempts, Limit: 1}
+		ask.Floor, ask.Window = f.from(now, maxBatch)
+		found, err := l.Source.Claim(ctx, nil, ask, l.Lease)
+		if err != nil {
+			return nil, err
+		}
+		l.mu.Lock()
+		l.adopt(now, found.Items)
+		if len(l.ready) > 0 {
+			t := l.ready[0]
+			l.ready = nil
+			l.slots[0] = t
+			l.running++
+			l.start(t)
+			l.mu.Unlock()
+			return t, nil
+		}
+		l.mu.Unlock()
+		if more := f.found(now, 1, ask.Window, found); !more {
+			return nil, nil
+		}
+	}
+}

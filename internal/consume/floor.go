@@ -1,0 +1,92 @@
+package consume
+
+import "time"
+
+const (
+	// lateCommit is how far the floor trails behind: an emitter whose transaction took its id this long before committing
+	// is still met by the ordinary walk. Measured: a floor at the last find makes 8 % of the events wait for a sweep.
+	lateCommit = 2 * time.Second
+
+	markEvery = 250 * time.Millisecond // finer marks would gain nothing
+	minWindow = 100
+	maxWindow = 10_000 // some 15 ms of looking
+
+	// crowd is how many rows of no interest in one window make the walk go on strictly from where it stands.
+	crowd = 500
+)
+
+// floor decides from where the next claim walks the queue. Below it lie rows that were looked at; starting at the head of the
+// queue each time would walk over everything in flight, waiting and dead.
+type floor struct {
+	marks []mark // oldest first, the first one is the floor once it is old enough
+	base  int64
+
+	// While many rows of no interest (types of other nodes) lie about, the walk goes on strictly from cursor, in larger
+	// windows; late commits are then the sweep's.
+	cursor int64
+	until  time.Time
+	window int // 0: fits the limit
+}
+
+type mark struct {
+	at  time.Time
+	pos int64
+}
+
+// from returns where to start and how many rows to look at.
+func (f *floor) from(now time.Time, limit int) (pos int64, window int) {
+	window = max(f.window, limit+limit/4, minWindow)
+	if now.Before(f.until) {
+		return f.cursor, window
+	}
+	for len(f.marks) > 0 && now.Sub(f.marks[0].at) >= lateCommit {
+		f.base = f.marks[0].pos
+		f.marks = f.marks[1:]
+	}
+	return f.base, window
+}
+
+// found learns from a walk. It reports whether there is more to look at right away.
+func (f *floor) found(now time.Time, limit, window int, r Found) (more bool) {
+	if r.Looked == 0 {
+		f.window = 0
+		return false
+	}
+	pos := r.Lowest
+	if len(r.Items) == 0 {
+		pos = r.ScannedTo + 1
+	}
+	f.mark(now, pos)
+
+	filled := len(r.Items)+r.Buried >= limit
+	full := r.Looked >= window
+	if r.Looked-len(r.Items) >= crowd || full && !filled {
+		f.cursor, f.until = r.ScannedTo+1, now.Add(lateCommit)
+		if filled {
+			f.cursor = r.Highest + 1 // rows of interest may lie between the last one taken and the end of the window
+		}
+	}
+	if full && !filled {
+		f.window = min(4*window, maxWindow)
+		return true
+	}
+	f.window = 0
+	return filled
+}
+
+func (f *floor) mark(now time.Time, pos int64) {
+	if n := len(f.marks); n > 0 && now.Sub(f.marks[n-1].at) < markEvery {
+		f.marks[n-1].pos = min(f.marks[n-1].pos, pos)
+		return
+	}
+	f.marks = append(f.marks, mark{now, pos})
+}
+
+// lower makes the walk start at pos again, where a sweep has met more than it could take.
+func (f *floor) lower(pos int64) {
+	f.base = min(f.base, pos)
+	for i := range f.marks {
+		f.marks[i].pos = min(f.marks[i].pos, pos)
+	}
+	f.until = time.Time{}
+}

@@ -1,0 +1,173 @@
+package consume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/db"
+)
+
+// brokenLimit is how many releases a delivery may have before a lost connection counts as its failure: an event that makes
+// the server crash each time would go round for ever.
+const brokenLimit = 10
+
+var errGoexit = errors.New("the handler ended its goroutine (runtime.Goexit)")
+
+// stop ends the context of running handlers. The caller holds the mutex.
+func (t *task) stop(now time.Time, cause error) {
+	if t.stopped.IsZero() {
+		t.stopped = now
+		if t.cancel != nil {
+			t.cancel(cause)
+		}
+	}
+}
+
+// handle runs an item's handlers and settles what came out, however they end.
+func (l *Loop) handle(t *task, slot int) {
+	ctx, cancel := l.context(t)
+	defer cancel()
+
+	var tx *transaction
+	if t.route.transactional {
+		var err error
+		if tx, err = begin(ctx, l.Pool); err != nil {
+			l.conclude(ctx, t, slot, nil, ended{err: err})
+			return
+		}
+		l.mu.Lock()
+		t.conn = tx.conn.Conn()
+		l.mu.Unlock()
+	}
+	e := ended{err: errGoexit}
+	defer func() {
+		if p := recover(); p != nil {
+			e = ended{err: fmt.Errorf("panic: %s", panicText(p)), stack: debug.Stack()}
+		} else if errors.Is(e.err, errGoexit) {
+			e.stack = debug.Stack()
+		}
+		l.conclude(ctx, t, slot, tx, e)
+	}()
+	e = ended{err: l.call(ctx, t, tx)}
+}
+
+// context makes the context of handlers: the values that Run was given, the delivery, the deadline, and a cause if it ends.
+func (l *Loop) context(t *task) (context.Context, context.CancelFunc) {
+	ctx, stop := context.WithCancelCause(nexus.WithDelivery(l.Values, t.d))
+	l.mu.Lock()
+	t.cancel = stop
+	l.mu.Unlock()
+	if t.route.timeout <= 0 {
+		return ctx, func() { stop(nil) }
+	}
+	ctx, cancel := context.WithDeadline(ctx, t.started.Add(t.route.timeout))
+	return ctx, func() { cancel(); stop(nil) }
+}
+
+// call runs the handlers in order, inside the middleware.
+func (l *Loop) call(ctx context.Context, t *task, tx *transaction) error {
+	var pgTx pgx.Tx
+	if tx != nil {
+		pgTx = tx.tx
+	}
+	run := func(ctx context.Context) error {
+		for _, h := range t.route.handlers {
+			if err := h.call(ctx, pgTx, t.d); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(l.Middleware) == 0 {
+		return run(ctx)
+	}
+	batch := []*nexus.Delivery{t.d}
+	for i := len(l.Middleware) - 1; i >= 0; i-- {
+		m, next := l.Middleware[i], run
+		run = func(ctx context.Context) error { return m(ctx, batch, next) }
+	}
+	return run(ctx)
+}
+
+// conclude ends the transaction, if there is one, and settles the item, unless the monitor already has.
+func (l *Loop) conclude(ctx context.Context, t *task, slot int, tx *transaction, e ended) {
+	l.mu.Lock()
+	mine := t.state == running
+	if mine {
+		t.state = returned
+	}
+	l.mu.Unlock()
+
+	r, settled := Result{}, true
+	if mine {
+		r, settled = l.verdict(ctx, t, tx, e)
+	}
+	if tx != nil {
+		tx.close()
+	}
+	forgetAck(t.d)
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t.conn = nil
+	if !settled {
+		r.Item = t.item
+		l.settle(r)
+	}
+	l.leave(t, slot)
+}
+
+// verdict decides about an item whose handlers have returned. settled means that nothing is left to send: the commit
+// carried the ack, or the lease was lost.
+func (l *Loop) verdict(ctx context.Context, t *task, tx *transaction, e ended) (r Result, settled bool) {
+	r = judge(e, context.Cause(ctx), t.route.timeout)
+	if t.route.transactional {
+		switch {
+		case tx == nil:
+			if r.Action == Retry {
+				r = l.broken(t, e.err)
+			}
+		case r.Action == Ack:
+			err := tx.commit(l.Source, t.item)
+			switch {
+			case err == nil:
+				return r, true
+			case isLost(err):
+				l.lost(t.d)
+				return r, true
+			case tx.broken(err):
+				r = l.broken(t, err)
+			default:
+				r = Result{Action: Retry, Reason: reasonCommit, Error: failure(ended{err: err})}
+			}
+		case r.Action == Retry && context.Cause(ctx) == nil && tx.broken(e.err):
+			r = l.broken(t, e.err)
+		}
+	}
+	r.Policy = t.route.policy
+	switch r.Action {
+	case Retry:
+		l.Log.Warn("attempt failed", append(about(t.d), "reason", r.Reason, "error", storable(r.Error, 300))...)
+	case Reject:
+		l.Log.Warn("event rejected", append(about(t.d), "reason", storable(r.Reason, 300))...)
+	}
+	return r, false
+}
+
+// broken is the result of a transaction that the handlers lost through no fault of theirs.
+func (l *Loop) broken(t *task, err error) Result {
+	if db.Unavailable(err) {
+		l.Unavailable(err)
+	}
+	text := failure(ended{err: err})
+	if t.d.Deferrals >= brokenLimit {
+		return Result{Action: Retry, Reason: reasonError, Error: text}
+	}
+	return Result{Action: Release, After: time.Second, Reason: "connection lost", Error: text}
+}

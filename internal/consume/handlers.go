@@ -1,0 +1,149 @@
+package consume
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/nexuspg/nexus"
+)
+
+// Handler is a registration. One of Tx and Leased is set; it is the handler's mode.
+type Handler struct {
+	Name    string
+	Pattern string
+	Tx      func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error
+	Leased  func(ctx context.Context, d *nexus.Delivery) error
+	Retry   nexus.RetryPolicy
+	Timeout time.Duration // negative: none
+	Workers int           // at once; 0: as many as the loop has
+}
+
+// transactional reports the mode.
+func (h *Handler) transactional() bool { return h.Tx != nil }
+
+func (h *Handler) call(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error {
+	if h.transactional() {
+		return h.Tx(ctx, tx, d)
+	}
+	return h.Leased(ctx, d)
+}
+
+// Handlers are those of one consumer, in registration order.
+type Handlers struct {
+	list  []*Handler
+	retry nexus.RetryPolicy // below the handlers' own
+
+	mu     sync.RWMutex
+	routes map[string]*route // by event type
+}
+
+// maxRoutes bounds the cache of routes: a pattern may be met by any number of event types.
+const maxRoutes = 10_000
+
+// route is what all events of one type have in common.
+type route struct {
+	handlers      []*Handler
+	transactional bool
+	policy        string        // jsonb
+	maxAttempts   int           // 0: the consumer's
+	timeout       time.Duration // 0: none
+	limits        []*limit      // of handlers that may not use every worker
+}
+
+// limit counts the items in hand, waiting or running, of a handler with Workers set. The loop's mutex guards it.
+type limit struct {
+	handler *Handler
+	used    int
+}
+
+func (l *limit) left() int { return l.handler.Workers - l.used }
+
+// NewHandlers checks that every handler of one event type has the same mode. retry fills what handlers leave open.
+func NewHandlers(list []*Handler, retry nexus.RetryPolicy) (*Handlers, error) {
+	for i, a := range list {
+		for _, b := range list[i+1:] {
+			if a.transactional() != b.transactional() && overlap(a.Pattern, b.Pattern) {
+				return nil, fmt.Errorf("handlers %q and %q meet on one event type in different modes", a.Name, b.Name)
+			}
+		}
+	}
+	return &Handlers{list: list, retry: retry, routes: map[string]*route{}}, nil
+}
+
+// Patterns returns the patterns, each once.
+func (hs *Handlers) Patterns() []string {
+	var p []string
+	for _, h := range hs.list {
+		if !slices.Contains(p, h.Pattern) {
+			p = append(p, h.Pattern)
+		}
+	}
+	return p
+}
+
+// merged returns the handlers that cover a type or pattern and the policy they make together: of each field, the first
+// handler that sets it decides.
+func (hs *Handlers) merged(covers func(pattern string) bool) (handlers []*Handler, policy nexus.RetryPolicy) {
+	for _, h := range hs.list {
+		if covers(h.Pattern) {
+			handlers = append(handlers, h)
+			policy = Merge(policy, h.Retry)
+		}
+	}
+	return handlers, Merge(policy, hs.retry)
+}
+
+// maxAttempts is the limit that SQL shall bury by for a pattern, so that a message whose process dies is given up before a
+// handler sees it once too often.
+func (hs *Handlers) maxAttempts(pattern string) int {
+	prefix, wild := wildcard(pattern)
+	_, policy := hs.merged(func(p string) bool {
+		if !wild {
+			return Matches(p, pattern)
+		}
+		outer, ok := wildcard(p)
+		return ok && len(outer) <= len(prefix) && prefix[:len(outer)] == outer
+	})
+	return policy.MaxAttempts
+}
+
+// route returns what to do with an event type, nil if no handler wants it.
+func (hs *Handlers) route(eventType string, limits map[*Handler]*limit) *route {
+	hs.mu.RLock()
+	r, ok := hs.routes[eventType]
+	hs.mu.RUnlock()
+	if ok {
+		return r
+	}
+	handlers, policy := hs.merged(func(p string) bool { return Matches(p, eventType) })
+	if len(handlers) > 0 {
+		r = &route{
+			handlers: handlers, transactional: handlers[0].transactional(),
+			policy: policyJSON(policy), maxAttempts: policy.MaxAttempts,
+		}
+		for _, h := range handlers {
+			// They share one context, so the most patient handler decides how long it lives.
+			if h.Timeout < 0 || r.timeout < 0 {
+				r.timeout = -1
+			} else {
+				r.timeout = max(r.timeout, h.Timeout)
+			}
+			if l := limits[h]; l != nil {
+				r.limits = append(r.limits, l)
+			}
+		}
+		r.timeout = max(r.timeout, 0)
+	}
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	if len(hs.routes) >= maxRoutes {
+		clear(hs.routes)
+	}
+	hs.routes[eventType] = r
+	return r
+}

@@ -1,0 +1,100 @@
+package consume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nexuspg/nexus"
+)
+
+// The reasons of failures that no handler chose. Dead letters are grouped by them.
+const (
+	reasonError   = "error"
+	reasonPanic   = "panic"
+	reasonTimeout = "timeout"
+	reasonDecode  = "decode"
+	reasonCommit  = "commit"
+)
+
+// ErrDecode marks the error of a payload that does not fit the type its handler takes.
+var ErrDecode = errors.New("payload does not decode")
+
+// ended is how a call of an item's handlers ended.
+type ended struct {
+	err   error
+	stack []byte // of a panic or a Goexit, "" otherwise
+}
+
+// judge turns the end of a call into what is settled. cause is why the handler's context ended, nil if it did not.
+func judge(e ended, cause error, timeout time.Duration) Result {
+	switch {
+	case errors.Is(cause, nexus.ErrDraining), errors.Is(cause, nexus.ErrLeaseLost):
+		// Work that was done counts, if the fence still holds; anything else was our doing, not the handler's.
+		if e.err == nil {
+			return Result{Action: Ack}
+		}
+		return Result{Action: Release, Reason: cause.Error(), Error: failure(e)}
+	case errors.Is(cause, context.DeadlineExceeded):
+		text := fmt.Sprintf("not done after %s", timeout)
+		if e.err != nil {
+			text += ": " + failure(e)
+		}
+		return Result{Action: Retry, Reason: reasonTimeout, Error: storable(text, maxErrorText)}
+	case e.err == nil:
+		return Result{Action: Ack}
+	case e.stack != nil:
+		return Result{Action: Retry, Reason: reasonPanic, Error: failure(e)}
+	}
+	r := Result{Action: Retry, Reason: reasonError, Error: failure(e)}
+	v, decode := inspect(e.err)
+	switch {
+	case v == nil:
+		if decode {
+			r.Reason = reasonDecode
+		}
+	case v.Action == nexus.ActionRetry:
+		r.After, r.Exact = v.After, true
+	case v.Action == nexus.ActionReject:
+		r.Action, r.Reason = Reject, storable(v.Reason, maxErrorText)
+	case v.Action == nexus.ActionRelease:
+		r.Action, r.After = Release, v.After
+	}
+	return r
+}
+
+// inspect finds a verdict in err. Errors have methods of their own that run here, and those may panic.
+func inspect(err error) (v *nexus.Verdict, decode bool) {
+	defer func() {
+		if recover() != nil {
+			v, decode = nil, false
+		}
+	}()
+	v, _ = errors.AsType[*nexus.Verdict](err)
+	return v, errors.Is(err, ErrDecode)
+}
+
+// failure is what is stored of a failed attempt: what the error says and the stack, if it is the end of a goroutine.
+func failure(e ended) string {
+	text := textOf(e.err)
+	if e.stack != nil {
+		// Keep room for the stack, whatever the size of the value that panicked.
+		text = storable(text, maxErrorText/4) + "\n\n" + string(e.stack)
+	}
+	return storable(text, maxErrorText)
+}
+
+// textOf calls err.Error, which may panic: a nil pointer in an error value is the usual reason. It stays a failure, since
+// Go has no way to say that it was not meant.
+func textOf(err error) (text string) {
+	defer func() {
+		if p := recover(); p != nil {
+			text = fmt.Sprintf("%T, whose Error method panics: %s", err, panicText(p))
+		}
+	}()
+	return err.Error()
+}
+
+// panicText formats a panic's value, whose own methods may panic again; fmt takes care of that.
+func panicText(p any) string { return fmt.Sprintf("%v", p) }

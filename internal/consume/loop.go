@@ -1,0 +1,400 @@
+package consume
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/nexuspg/nexus"
+)
+
+const (
+	maxBatch    = 200                   // items a claim
+	maxReady    = 2 * maxBatch          // items waiting for a worker
+	readyFor    = 50 * time.Millisecond // how much work may wait for the workers
+	maxBytes    = 32 << 20              // of messages in hand, as far as their size can be foreseen
+	settleDelay = 2 * time.Millisecond  // how long a result waits for others
+	settleBatch = 500                   // results an exchange
+
+	// stay is how long handlers may go on after their context ended before the loop settles without them.
+	stay = 5 * time.Second
+
+	// exitMargin is how long after the end of the grace time Stop still waits for handlers.
+	exitMargin = 1500 * time.Millisecond
+)
+
+// Config of a loop.
+type Config struct {
+	Source     Source
+	Handlers   *Handlers
+	Pool       *pgxpool.Pool // of the transactions of handlers
+	Workers    int
+	Lease      time.Duration
+	Poll       time.Duration
+	Values     context.Context // what handlers' contexts inherit but for its end
+	Middleware []Middleware
+	Log        *slog.Logger
+
+	// Announce asks emitters to send a wake-up for this source for so long; zero takes that back.
+	Announce func(ctx context.Context, d time.Duration) error
+
+	// Unavailable is told of each failure that looks like a server that is away or read-only.
+	Unavailable func(err error)
+}
+
+// Middleware wraps a call of handlers.
+type Middleware func(ctx context.Context, batch []*nexus.Delivery, next func(context.Context) error) error
+
+// Loop runs the handlers of one consumer on one source.
+type Loop struct {
+	Config
+	patterns    []string
+	maxAttempts []int
+	limits      map[*Handler]*limit
+
+	ctx  context.Context // of exchanges with the database; ends when the loop has given up
+	end  context.CancelFunc
+	kick chan struct{} // something changed that a claimer may act on
+
+	mu        sync.Mutex
+	work      sync.Cond // ready, closing or alive changed
+	ready     []*task
+	slots     []*task // what each worker has in hand
+	running   int     // slots in use, those of stuck workers among them
+	alive     int     // goroutines: workers, claimers, monitor
+	stuck     int     // workers that may never come back
+	claiming  int     // items asked for and not here yet
+	done      []Result
+	since     time.Time // when the first of done came
+	settling  int       // exchanges under way that carry results
+	draining  bool      // claim no more, start no more
+	closed    bool      // everything is settled or given up
+	inline    bool      // items are claimed by the caller of Work only
+	pace      pace
+	floors    map[string]*floor // by the handlers with a limit that a claim leaves out
+	alternate bool
+	speed     time.Duration // moving average of a call
+	size      int           // moving average of a message, in bytes
+	saturated bool          // all workers have had their item for longer than readyFor
+	failures  int           // exchanges in a row
+	retryAt   time.Time
+	lastGood  time.Time // of a fetch, or of having no room for one
+	extending bool
+	logged    time.Time // last line about a failure
+}
+
+// NewLoop prepares a loop; nothing runs yet.
+func NewLoop(cfg Config) *Loop {
+	l := &Loop{
+		Config: cfg,
+		limits: map[*Handler]*limit{},
+		kick:   make(chan struct{}, 1),
+		slots:  make([]*task, cfg.Workers),
+		floors: map[string]*floor{},
+		pace:   pace{poll: cfg.Poll, pause: firstPause},
+	}
+	l.work.L = &l.mu
+	l.ctx, l.end = context.WithCancel(context.Background())
+	l.patterns = cfg.Handlers.Patterns()
+	for _, p := range l.patterns {
+		l.maxAttempts = append(l.maxAttempts, cfg.Handlers.maxAttempts(p))
+	}
+	for _, h := range cfg.Handlers.list {
+		if h.Workers > 0 && h.Workers < cfg.Workers {
+			l.limits[h] = &limit{handler: h}
+		}
+	}
+	return l
+}
+
+// Start starts workers, claimers and the monitor.
+func (l *Loop) Start() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lastGood = time.Now()
+	for i := range l.slots {
+		l.spawn(func() { l.worker(i) })
+	}
+	// While one claimer waits for the database the other one can send what was done meanwhile.
+	l.spawn(l.claimer)
+	l.spawn(l.claimer)
+	l.spawn(l.monitor)
+}
+
+// spawn runs f in a goroutine that Stop waits for. The caller holds the mutex.
+func (l *Loop) spawn(f func()) {
+	l.alive++
+	go func() {
+		defer func() {
+			l.mu.Lock()
+			l.alive--
+			l.work.Broadcast()
+			l.mu.Unlock()
+		}()
+		f()
+	}()
+}
+
+// Wake makes the loop look for work at once.
+func (l *Loop) Wake() {
+	l.mu.Lock()
+	l.pace.wake = true
+	l.mu.Unlock()
+	l.stir()
+}
+
+func (l *Loop) stir() {
+	select {
+	case l.kick <- struct{}{}:
+	default:
+	}
+}
+
+// LastFetch is when the source last answered a claim, or when the loop last had no room for one.
+func (l *Loop) LastFetch() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lastGood
+}
+
+// worker handles one item after another. A handler may end the goroutine; its successor takes over the slot.
+func (l *Loop) worker(slot int) {
+	done := false
+	defer func() {
+		if !done {
+			l.mu.Lock()
+			l.spawn(func() { l.worker(slot) })
+			l.mu.Unlock()
+		}
+	}()
+	for t := l.take(slot); t != nil; t = l.take(slot) {
+		l.handle(t, slot)
+	}
+	done = true
+}
+
+// take waits for an item; nil means that the worker is no longer needed.
+func (l *Loop) take(slot int) *task {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for {
+		if l.draining {
+			return nil
+		}
+		if len(l.ready) > 0 {
+			break
+		}
+		l.work.Wait()
+	}
+	t := l.ready[0]
+	l.ready[0] = nil
+	l.ready = l.ready[1:]
+	l.slots[slot] = t
+	l.running++
+	l.start(t)
+	return t
+}
+
+func (l *Loop) start(t *task) {
+	t.state = running
+	t.started = time.Now()
+}
+
+// leave frees the slot of a task that is over and lets a claimer know. The caller holds the mutex.
+func (l *Loop) leave(t *task, slot int) {
+	l.slots[slot] = nil
+	l.running--
+	if t.state == abandoned {
+		l.stuck--
+	}
+	for _, lim := range t.route.limits {
+		lim.used--
+	}
+	if took := time.Since(t.started); l.speed == 0 {
+		l.speed = max(took, 1)
+	} else {
+		l.speed = max((l.speed*7+took)/8, 1)
+	}
+	if len(l.ready) == 0 || len(l.ready) == maxBatch {
+		l.stir()
+	}
+	l.work.Broadcast()
+}
+
+// settle hands results to the claimers. The caller holds the mutex.
+func (l *Loop) settle(r ...Result) {
+	if len(l.done) == 0 {
+		l.since = time.Now()
+		l.stir()
+	}
+	l.done = append(l.done, r...)
+	if len(l.done) >= settleBatch {
+		l.stir()
+	}
+}
+
+// adopt turns found items into tasks, ready to be started. The caller holds the mutex.
+func (l *Loop) adopt(sent time.Time, items []Item) {
+	var release []Result
+	for _, it := range items {
+		d := it.Delivery()
+		t := &task{item: it, d: d, claimed: sent, renewed: sent, leaseEnd: sent.Add(l.Lease)}
+		t.route = l.Handlers.route(d.Type, l.limits)
+		switch {
+		case t.route == nil:
+			// Only a difference between the two matchers leads here; it must not become a busy loop.
+			release = append(release, Result{Item: it, Action: Release, After: time.Minute, Reason: "no handler"})
+			continue
+		case l.draining && !l.inline:
+			release = append(release, Result{Item: it, Action: Release, Reason: nexus.ErrDraining.Error()})
+			continue
+		}
+		for _, lim := range t.route.limits {
+			lim.used++
+		}
+		l.ready = append(l.ready, t)
+	}
+	l.settle(release...)
+	l.work.Broadcast()
+}
+
+// answered deals with outcomes. The caller does not hold the mutex.
+func (l *Loop) answered(outcomes []Outcome) {
+	for _, o := range outcomes {
+		d := o.Item.Delivery()
+		switch o.Kind {
+		case Lost:
+			l.lost(d)
+		case Gone:
+			if !ackNoted(d) {
+				l.Log.Debug("settled by someone else", about(d)...)
+			}
+		case Buried:
+			l.Log.Warn("gave up on event, it is a dead letter now", about(d)...)
+		}
+	}
+}
+
+func (l *Loop) lost(d *nexus.Delivery) {
+	l.Log.Warn("lease lost, the result was refused", about(d)...)
+}
+
+// about names a delivery in the log, without its payload.
+func about(d *nexus.Delivery) []any {
+	return []any{"event_type", d.Type, "event_id", d.ID, "message_id", d.MessageID, "consumer", d.Consumer, "attempt", d.Attempt}
+}
+
+// Stop ends the loop: nothing new is claimed, what waits is released, handlers may go on until grace ends, then their
+// contexts end, and shortly after that the items of those that still do not return are released. It returns once everything
+// is settled or, without a database, cannot be. The deliveries of handlers that never returned are the result.
+func (l *Loop) Stop(grace context.Context) []*nexus.Delivery {
+	l.mu.Lock()
+	l.draining = true
+	for _, t := range l.ready {
+		l.drop(t, Result{Action: Release, Reason: nexus.ErrDraining.Error()})
+	}
+	l.ready = nil
+	l.work.Broadcast()
+	l.mu.Unlock()
+	l.stir()
+
+	idle := func() bool { return l.running-l.stuck == 0 && l.claiming == 0 }
+	if !l.await(grace, idle) {
+		l.cancelAll(nexus.ErrDraining)
+		last, cancel := context.WithTimeout(context.Background(), exitMargin)
+		l.await(last, idle)
+		cancel()
+	}
+	stayed := l.abandonAll()
+
+	// What is left takes one exchange, which must not hang for ever on a database that is away.
+	last, cancel := context.WithTimeout(context.Background(), exitMargin)
+	defer cancel()
+	settled := l.await(last, func() bool { return len(l.done) == 0 && l.settling == 0 && l.claiming == 0 })
+	l.mu.Lock()
+	if !settled {
+		l.Log.Error("stopped without the database: results are not recorded, the events run again when their leases end",
+			"results", len(l.done))
+	}
+	l.closed = true
+	l.work.Broadcast()
+	l.mu.Unlock()
+	l.end()
+	close(l.kick)
+	l.await(context.Background(), func() bool { return l.alive-l.stuck == 0 })
+	return stayed
+}
+
+// await waits until cond, which is called with the mutex held, or until ctx ends; it reports whether cond came true.
+func (l *Loop) await(ctx context.Context, cond func() bool) bool {
+	defer context.AfterFunc(ctx, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.work.Broadcast()
+	})()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for !cond() {
+		if ctx.Err() != nil {
+			return false
+		}
+		l.work.Wait()
+	}
+	return true
+}
+
+// drop settles a task that was not started. The caller holds the mutex.
+func (l *Loop) drop(t *task, r Result) {
+	for _, lim := range t.route.limits {
+		lim.used--
+	}
+	r.Item = t.item
+	l.settle(r)
+}
+
+func (l *Loop) cancelAll(cause error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	for _, t := range l.slots {
+		if t != nil && t.state == running {
+			t.stop(now, cause)
+		}
+	}
+}
+
+func (l *Loop) abandonAll() []*nexus.Delivery {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var stayed []*nexus.Delivery
+	for _, t := range l.slots {
+		if t != nil && (t.state == running || t.state == abandoned) {
+			stayed = append(stayed, t.d)
+		}
+		if t != nil && t.state == running {
+			l.abandon(t, Result{Action: Release, Reason: nexus.ErrDraining.Error(), Error: "the handler ignored the end of its context"})
+		}
+	}
+	return stayed
+}
+
+// abandon settles a task whose handlers do not come back. The caller holds the mutex.
+func (l *Loop) abandon(t *task, r Result) {
+	t.state = abandoned
+	l.stuck++
+	if t.conn != nil {
+		go sever(t.conn)
+	}
+	if r.Action != Ack {
+		r.Item = t.item
+		l.settle(r)
+	}
+	l.work.Broadcast()
+}
+
+// isLost reports whether err says that the lease is lost.
+func isLost(err error) bool { return errors.Is(err, nexus.ErrLeaseLost) }

@@ -1,0 +1,106 @@
+package consume
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+const (
+	firstPause = 5 * time.Millisecond // after an empty claim; doubles up to Config.Poll
+
+	// announceAt is how many empty claims in a row make the loop ask emitters to wake it.
+	announceAt = 3
+
+	// announceFor is how long emitters believe that; it is renewed in half the time.
+	announceFor = 10 * time.Second
+
+	// busyFor is how long work must have come without a gap before emitters are spared the notifications.
+	busyFor = 200 * time.Millisecond
+
+	sweepMin, sweepMax = time.Second, 3 * time.Second
+
+	// sweepShare bounds the time spent sweeping: a sweep that took d is followed by none for sweepShare × d. With a held
+	// xmin horizon and many dead rows one takes 50 ms.
+	sweepShare  = 50
+	sweepBackup = time.Minute // but there is always a next one
+
+	minBackoff, maxBackoff = 50 * time.Millisecond, 5 * time.Second
+)
+
+// pace says when the next claim is due.
+type pace struct {
+	poll  time.Duration
+	next  time.Time     // of the next claim
+	pause time.Duration // after the next empty claim
+	empty int           // claims in a row that brought nothing
+	busy  time.Time     // since when each claim brought something, zero if the last one did not
+	wake  bool          // somebody called since the last claim
+
+	announced time.Time // when emitters were last asked to call, zero if they need not
+
+	nextSweep time.Time
+	swept     time.Time     // the end of the last sweep
+	sweepTook time.Duration // without the time that taking items needs
+	sweeping  bool
+}
+
+// claimed learns from a claim that brought n items; more says that there is surely more.
+func (p *pace) claimed(now time.Time, n int, more bool) {
+	if n > 0 {
+		p.empty, p.pause = 0, firstPause
+		if p.busy.IsZero() {
+			p.busy = now
+		}
+	} else if !more {
+		p.empty++
+		if p.empty > announceAt {
+			p.busy = time.Time{}
+		}
+	}
+	if more {
+		p.next = now
+		return
+	}
+	wait := p.pause
+	if wait >= p.poll {
+		// Nodes that went idle together must not stay in step.
+		wait = time.Duration(float64(p.poll) * (1 + rand.Float64()/2))
+	}
+	p.next = now.Add(wait)
+	p.pause = min(2*max(p.pause, firstPause), p.poll)
+}
+
+// sweepNow reports whether the claim that is due now should go by due time. A loop that waits long between claims sweeps
+// with each, since a sweep sees everything.
+func (p *pace) sweepNow(now time.Time) bool {
+	if p.sweeping {
+		return false
+	}
+	if now.Sub(p.swept) < min(sweepShare*p.sweepTook, sweepBackup) {
+		return false
+	}
+	return !now.Before(p.nextSweep) || p.pause >= min(250*time.Millisecond, p.poll)
+}
+
+func (p *pace) sweptNow(now time.Time, took time.Duration) {
+	p.sweeping = false
+	p.swept, p.sweepTook = now, took
+	p.nextSweep = now.Add(sweepMin + rand.N(sweepMax-sweepMin))
+}
+
+// callMe reports whether emitters should be asked to call.
+func (p *pace) callMe(now time.Time) bool {
+	return p.empty >= announceAt && (p.announced.IsZero() || now.Sub(p.announced) >= announceFor/2)
+}
+
+// callOff reports whether emitters should be told not to.
+func (p *pace) callOff(now time.Time) bool {
+	return !p.announced.IsZero() && !p.busy.IsZero() && now.Sub(p.busy) > busyFor
+}
+
+// backoff is the wait after the nth failure in a row.
+func backoff(n int) time.Duration {
+	d := minBackoff << min(n-1, 10)
+	d = min(d, maxBackoff)
+	return d/2 + rand.N(d/2+1)
+}

@@ -1,0 +1,50 @@
+package consume
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/nexuspg/nexus"
+)
+
+// state is where a task stands. It moves forward only, under the loop's mutex; whoever moves it out of running settles it.
+type state uint8
+
+const (
+	waiting   state = iota // claimed, no worker yet
+	running                // its handlers run
+	returned               // they returned; the worker settles
+	abandoned              // they did not come back; the monitor has settled and the worker is stuck
+)
+
+// task is an item in hand. The loop's mutex guards its fields but the first three, which never change.
+type task struct {
+	item  Item
+	d     *nexus.Delivery
+	route *route
+
+	state    state
+	claimed  time.Time
+	leaseEnd time.Time // by this process's clock, counted from before the claim was sent
+
+	renewed time.Time // when the lease was last counted from
+	started time.Time
+	cancel  context.CancelCauseFunc
+	stopped time.Time // when the handlers' context was cancelled by the loop, zero if it was not
+	conn    *pgx.Conn // of the open transaction
+}
+
+// overdue reports since when the handlers' context has been over, zero if it is not.
+func (t *task) overdue(now time.Time) time.Time {
+	if !t.stopped.IsZero() {
+		return t.stopped
+	}
+	if t.route.timeout > 0 {
+		if end := t.started.Add(t.route.timeout); now.After(end) {
+			return end
+		}
+	}
+	return time.Time{}
+}

@@ -1,0 +1,119 @@
+package consume
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/db"
+)
+
+// finishTimeout bounds the end of a transaction. It has nothing to do with the handler's context, which may be over.
+const finishTimeout = 30 * time.Second
+
+var (
+	errNotYours  = errors.New("the transaction belongs to the node: a handler may neither commit it nor roll it back")
+	errEnded     = errors.New("the transaction was ended behind the node's back")
+	errSwallowed = errors.New("a statement failed inside the transaction and its error was not returned")
+)
+
+// handlerTx is the transaction as handlers get it: all but its end, which belongs to the loop.
+type handlerTx struct {
+	pgx.Tx
+	touched bool // a handler tried to end it
+}
+
+// Commit refuses.
+func (tx *handlerTx) Commit(context.Context) error {
+	tx.touched = true
+	return errNotYours
+}
+
+// Rollback refuses.
+func (tx *handlerTx) Rollback(context.Context) error {
+	tx.touched = true
+	return errNotYours
+}
+
+// transaction is one that handlers run in.
+type transaction struct {
+	conn *pgxpool.Conn
+	tx   *handlerTx
+}
+
+// begin opens a transaction for handlers. A connection that died in the pool is found out here, so one more is tried.
+func begin(ctx context.Context, pool *pgxpool.Pool) (*transaction, error) {
+	for try := 0; ; try++ {
+		conn, err := pool.Acquire(ctx)
+		if err != nil {
+			return nil, db.Error(ctx, "begin", err)
+		}
+		tx, err := conn.Begin(ctx)
+		if err == nil {
+			return &transaction{conn: conn, tx: &handlerTx{Tx: tx}}, nil
+		}
+		conn.Release()
+		if try == 1 || !db.Unavailable(err) {
+			return nil, db.Error(ctx, "begin", err)
+		}
+	}
+}
+
+// commit settles the item as done and commits, in one round trip. The transaction is over afterwards, whatever the error,
+// but for one that did not reach the server.
+func (t *transaction) commit(s Source, it Item) error {
+	switch pg := t.conn.Conn().PgConn(); {
+	case t.tx.touched:
+		return errNotYours
+	case pg.IsClosed():
+		return &nexus.Error{Op: "ack", Code: "08006", Message: "the connection was lost"}
+	case pg.TxStatus() == 'I':
+		return errEnded
+	case pg.TxStatus() == 'E':
+		return errSwallowed
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), finishTimeout)
+	defer cancel()
+	b := &pgx.Batch{}
+	s.QueueAck(b, it)
+	b.Queue("commit")
+	return db.Error(ctx, "ack", t.conn.SendBatch(ctx, b).Close())
+}
+
+// close rolls back what is still open and gives the connection back.
+func (t *transaction) close() {
+	if conn := t.conn.Conn(); !conn.IsClosed() && conn.PgConn().TxStatus() != 'I' {
+		ctx, cancel := context.WithTimeout(context.Background(), finishTimeout)
+		defer cancel()
+		// The pool throws a connection away that is not idle; no other use for the error.
+		_, _ = conn.Exec(ctx, "rollback")
+	}
+	t.conn.Release()
+}
+
+// broken reports whether the connection under the handlers broke, which is nothing they can help. What they can help: a
+// deadline of their own, which makes the driver close the connection, and sitting idle until the server ends the session.
+func (t *transaction) broken(err error) bool {
+	if !t.conn.Conn().IsClosed() || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return false
+	}
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return !ok || pg.Code != idleInTransaction
+}
+
+// idleInTransaction is the SQLSTATE of a session that the server ended because of idle_in_transaction_session_timeout.
+const idleInTransaction = "25P03"
+
+// sever closes a connection that somebody else is using, and tells the server to stop what it does for it.
+func sever(conn *pgx.Conn) {
+	pg := conn.PgConn()
+	_ = pg.Conn().Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	_ = pg.CancelRequest(ctx) // the server finds out about the socket by itself, only later
+}
