@@ -147,3 +147,21 @@ func (hs *Handlers) route(eventType string, limits map[*Handler]*limit) *route {
 	hs.routes[eventType] = r
 	return r
 }
+
+// MaxAttemptsOf is what handlers are shown as the limit of an event type: theirs, else the consumer's.
+func (hs *Handlers) MaxAttemptsOf(eventType string, consumers int) int {
+	hs.mu.RLock()
+	r := hs.routes[eventType]
+	hs.mu.RUnlock()
+	n := 0
+	if r != nil {
+		n = r.maxAttempts
+	} else {
+		_, policy := hs.merged(func(p string) bool { return Matches(p, eventType) })
+		n = policy.MaxAttempts
+	}
+	if n == 0 {
+		return consumers
+	}
+	return n
+}

@@ -31,6 +31,7 @@ begin
       ('core.dead_letter_queue_name_for_namespace', '{nexus_producer,nexus_consumer,nexus_reader}'),
       -- consumer
       ('core.ack', '{nexus_consumer}'),
+      ('core.consumer_settings', '{nexus_consumer}'),
       ('core.claim', '{nexus_consumer}'),
       ('core.settle', '{nexus_consumer}'),
       ('core.settle_and_claim', '{nexus_consumer}'),

@@ -1,0 +1,97 @@
+package consume
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/db"
+)
+
+// Member is a node as the database knows it: who it is, that it lives, and the upkeep that any node may do.
+type Member struct {
+	Pool        *pgxpool.Pool
+	Namespace   nexus.Namespace
+	ID          string
+	Incarnation uuid.UUID
+	Every       time.Duration // between heartbeats
+}
+
+// Register makes the node known under m.ID, or under that id with a number if it is taken and not given, and fills the other
+// fields.
+func (m *Member) Register(ctx context.Context, given bool, patterns []string, info map[string]any) error {
+	raw, err := json.Marshal(info)
+	if err != nil {
+		return err
+	}
+	var seconds float64
+	err = db.Call(ctx, m.Pool, "register_node",
+		`select node_id, incarnation, extract(epoch from heartbeat_every)::float8
+from core.register_node($1::text, $2::text, $3::bool, $4::text[], $5::text::jsonb)`,
+		[]any{string(m.Namespace), m.ID, given, patterns, string(raw)}, &m.ID, &m.Incarnation, &seconds)
+	m.Every = time.Duration(seconds * float64(time.Second))
+	return err
+}
+
+// Heartbeat reports whether the database still knows this incarnation; if not the node must register anew.
+func (m *Member) Heartbeat(ctx context.Context, state string) (known bool, err error) {
+	err = db.Call(ctx, m.Pool, "heartbeat", `select core.heartbeat($1::text, $2::text::uuid, $3::text)`,
+		[]any{m.ID, m.Incarnation.String(), state}, &known)
+	return known, err
+}
+
+// Consumer returns the physical queue of a consumer and the attempts that its policy allows, -1 for any number.
+func (m *Member) Consumer(ctx context.Context, name string) (queue string, maxAttempts int, err error) {
+	err = db.Call(ctx, m.Pool, "consumer_settings", `select queue_name, max_attempts from core.consumer_settings($1::text, $2::text)`,
+		[]any{string(m.Namespace), name}, &queue, &maxAttempts)
+	return queue, maxAttempts, err
+}
+
+// Promote moves deliveries that have become due to their queues, as often as there are some.
+func (m *Member) Promote(ctx context.Context) error {
+	for {
+		var n int
+		if err := db.Call(ctx, m.Pool, "promote_delayed", `select core.promote_delayed($1::int)`, []any{promoteBatch}, &n); err != nil || n < promoteBatch {
+			return err
+		}
+	}
+}
+
+const promoteBatch = 1000
+
+// Tick runs the upkeep that is due, which pg_cron does as well where it is there.
+func (m *Member) Tick(ctx context.Context) error {
+	var result []byte
+	return db.Call(ctx, m.Pool, "tick", `select core.tick()::text`, nil, &result)
+}
+
+// Announce asks emitters for wake-ups on key for d; zero takes that back.
+func (m *Member) Announce(ctx context.Context, key string, d time.Duration) error {
+	return db.Do(ctx, m.Pool, "wait_for_wake", `core.wait_for_wake($1::text[], $2::text::interval)`, []string{key}, interval(d))
+}
+
+// Listen calls wake with the key of each wake-up, until ctx ends or the connection breaks, and once when it begins to listen,
+// since what came before was not heard.
+func Listen(ctx context.Context, cfg *pgx.ConnConfig, wake func(key string)) error {
+	conn, err := pgx.ConnectConfig(ctx, cfg)
+	if err != nil {
+		return db.Error(ctx, "listen", err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	if _, err := conn.Exec(ctx, "listen nexus_wake"); err != nil {
+		return db.Error(ctx, "listen", err)
+	}
+	wake("")
+	for {
+		n, err := conn.WaitForNotification(ctx)
+		if err != nil {
+			return db.Error(ctx, "listen", err)
+		}
+		wake(n.Payload)
+	}
+}

@@ -1,0 +1,164 @@
+package node
+
+import (
+	"fmt"
+	"log/slog"
+	"math"
+	"os"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/consume"
+	"github.com/nexuspg/nexus/queue"
+)
+
+// Config of a node. Only Namespace is required.
+type Config struct {
+	Namespace  nexus.Namespace
+	ID         string             // "": the host's name, numbered if a live node has it; given: a live twin is ErrConflict from Run
+	Workers    int                // handlers at once; 0: one fewer than the pool has connections, at least 1
+	Lease      time.Duration      // how long a claimed event is hidden from others, renewed while handled; 0: 30 s; 1 s to 12 h
+	Poll       time.Duration      // longest pause between two looks at an empty queue; 0: 1 s; 10 ms to 1 h
+	Grace      time.Duration      // between the end of Run's context and the cancelling of handlers; 0: 30 s; negative: none
+	Timeout    time.Duration      // default of Handler.Timeout; 0: 30 min; negative: none
+	WakeURL    string             // direct connection for LISTEN when the pool goes through a pooler; "": as the pool
+	Retry      nexus.RetryPolicy  // default of Handler.Retry
+	Middleware []queue.Middleware // around handlers; the first is the outermost
+	Logger     *slog.Logger       // nil: slog.Default; payloads are never logged
+}
+
+// settled is a Config that has been completed and judged.
+type settled struct {
+	Config
+	given    bool // ID was
+	handlers *consume.Handlers
+	wake     *pgx.ConnConfig
+}
+
+func (n *Node) settle() (*settled, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	s := &settled{Config: n.cfg, given: n.cfg.ID != ""}
+	if err := s.complete(n.pool); err != nil {
+		return nil, err
+	}
+	var list []*consume.Handler
+	for _, h := range n.handlers {
+		c, err := s.handler(h)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, c)
+	}
+	var err error
+	if s.handlers, err = consume.NewHandlers(list, s.Retry); err != nil {
+		return nil, invalid("Handler", err.Error(), "make them all On or all OnLeased, or give one a consumer of its own")
+	}
+	return s, nil
+}
+
+func (s *settled) complete(pool *pgxpool.Pool) error {
+	if pool == nil {
+		return invalid("pool", "there is no pool", "give node.New a *pgxpool.Pool")
+	}
+	if s.Namespace == "" {
+		return invalid("Config.Namespace", "Config.Namespace is empty", "name the namespace whose events this node handles")
+	}
+	for _, d := range []struct {
+		field    string
+		value    *time.Duration
+		def      time.Duration
+		min, max time.Duration
+	}{
+		{"Config.Lease", &s.Lease, 30 * time.Second, time.Second, 12 * time.Hour},
+		{"Config.Poll", &s.Poll, time.Second, 10 * time.Millisecond, time.Hour},
+		{"Config.Grace", &s.Grace, 30 * time.Second, math.MinInt64, math.MaxInt64},
+		{"Config.Timeout", &s.Timeout, 30 * time.Minute, math.MinInt64, math.MaxInt64},
+	} {
+		if *d.value == 0 {
+			*d.value = d.def
+		}
+		if *d.value < d.min || *d.value > d.max {
+			return invalid(d.field, fmt.Sprintf("%s is %s", d.field, *d.value), fmt.Sprintf("give %s to %s, or 0 for %s", d.min, d.max, d.def))
+		}
+	}
+	s.Grace = max(s.Grace, 0)
+	switch {
+	case s.Workers < 0 || s.Workers > 10_000:
+		return invalid("Config.Workers", fmt.Sprintf("Config.Workers is %d", s.Workers), "give 1 to 10,000, or 0")
+	case s.Workers == 0:
+		s.Workers = max(int(pool.Config().MaxConns)-1, 1)
+	}
+	if err := policy("Config.Retry", s.Retry); err != nil {
+		return err
+	}
+	if s.ID == "" {
+		host, err := os.Hostname()
+		if err != nil || host == "" {
+			host = "node"
+		}
+		s.ID = host
+	}
+	if s.Logger == nil {
+		s.Logger = slog.Default()
+	}
+	s.wake = pool.Config().ConnConfig.Copy()
+	if s.WakeURL != "" {
+		var err error
+		if s.wake, err = pgx.ParseConfig(s.WakeURL); err != nil {
+			// The driver's words may quote the string, and that holds a password.
+			return invalid("Config.WakeURL", "Config.WakeURL is no connection string", "give postgres://user@host:5432/database")
+		}
+	}
+	return nil
+}
+
+func (s *settled) handler(h *Handler) (*consume.Handler, error) {
+	c := &consume.Handler{
+		Name: h.Name, Pattern: h.pattern, Tx: h.tx, Leased: h.leased, Retry: h.Retry, Timeout: h.Timeout, Workers: h.Workers,
+	}
+	if c.Name == "" {
+		c.Name = h.pattern
+	}
+	if c.Timeout == 0 {
+		c.Timeout = s.Timeout
+	}
+	field := fmt.Sprintf("Handler(%s)", c.Name)
+	switch {
+	case h.tx == nil && h.leased == nil:
+		return nil, invalid(field, fmt.Sprintf("the handler of %q has no function", h.pattern), "give one that is not nil")
+	case h.Workers < 0:
+		return nil, invalid(field+".Workers", fmt.Sprintf("%s.Workers is %d", field, h.Workers), "give 0 or more")
+	}
+	return c, policy(field+".Retry", h.Retry)
+}
+
+// policy judges a retry policy as SQL will, only sooner.
+func policy(field string, p nexus.RetryPolicy) error {
+	const month = 30 * 24 * time.Hour
+	what := ""
+	switch {
+	case p.MaxAttempts < -1 || p.MaxAttempts > 1_000_000:
+		what = fmt.Sprintf("%s.MaxAttempts is %d", field, p.MaxAttempts)
+	case p.Shape != "" && p.Shape != nexus.Exponential && p.Shape != nexus.Linear && p.Shape != nexus.Constant:
+		what = fmt.Sprintf("%s.Shape is %q", field, p.Shape)
+	case p.Base < 0 || p.Base > month:
+		what = fmt.Sprintf("%s.Base is %s", field, p.Base)
+	case p.Max < 0 || p.Max > month:
+		what = fmt.Sprintf("%s.Max is %s", field, p.Max)
+	case math.IsNaN(p.Jitter) || p.Jitter > 1:
+		what = fmt.Sprintf("%s.Jitter is %v", field, p.Jitter)
+	default:
+		return nil
+	}
+	e := invalid(field, what, "MaxAttempts -1 to 1,000,000; Shape exponential, linear or constant; Base and Max 0 to 30 days; Jitter up to 1")
+	e.Code = nexus.CodeRetryPolicy
+	return e
+}
+
+func invalid(field, message, hint string) *nexus.Error {
+	return &nexus.Error{Op: "node", Code: nexus.CodeArgumentValue, Field: field, Message: message, Hint: hint}
+}

@@ -1,0 +1,10 @@
+// Package node runs handlers: one Node is one running member of a namespace.
+//
+// A node registers, sends heartbeats, claims what its handlers take, runs them and settles what came out. How is the business
+// of package consume; what a handler may count on is written at [Node.On] and [Node.OnLeased]. The node opens a few connections
+// of its own, so that handlers can't starve claims, renewals and heartbeats; the pool it is given serves the transactions of
+// handlers.
+//
+// Nothing ends because the database is away: Run waits for it. Upkeep (promotion of delayed events, the tick that pg_cron may
+// also drive) is done by every node and needs no leader.
+package node

@@ -1,0 +1,127 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/consume"
+)
+
+// Node is one running member of a namespace.
+type Node struct {
+	pool *pgxpool.Pool
+	cfg  Config
+
+	mu       sync.Mutex
+	handlers []*Handler
+	ran      bool
+	loop     *consume.Loop
+	poll     time.Duration
+	drain    chan struct{}   // closed when somebody asked to drain
+	grace    context.Context // of whoever asked first
+	ended    chan struct{}   // closed when Run has returned
+}
+
+// New touches no database and returns no error: what is wrong with cfg or with a registration comes out of Run and Work. pool
+// serves the transactions of handlers; the node opens up to five connections of its own, with the pool's settings.
+func New(pool *pgxpool.Pool, cfg Config) *Node {
+	return &Node{pool: pool, cfg: cfg, drain: make(chan struct{}), ended: make(chan struct{})}
+}
+
+// Run works until ctx ends, then drains: it claims no more, waits Grace for handlers, cancels them, gives back what is left and
+// returns nil. The contexts of handlers keep ctx's values but not its end. A database that is away is waited for. Errors are
+// those of the configuration (ErrInvalid), of rights and of the schema (ErrForbidden, ErrNotFound, ErrSchema), and ErrConflict
+// when another node has the ID that was given. A node runs once.
+func (n *Node) Run(ctx context.Context) error {
+	s, err := n.settle()
+	if err != nil {
+		return err
+	}
+	n.mu.Lock()
+	if n.ran {
+		n.mu.Unlock()
+		return invalid("Run", "the node has run already", "make a new one with node.New")
+	}
+	n.ran = true
+	n.mu.Unlock()
+	defer close(n.ended)
+
+	r, err := newRun(ctx, n.pool, s)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	return r.run(ctx, n)
+}
+
+// Drain does what the end of Run's context does, with the end of ctx in place of Grace, and returns when Run has or ctx ends,
+// then with ctx's error. It may be called often, and before Run, which then returns at once.
+func (n *Node) Drain(ctx context.Context) error {
+	n.mu.Lock()
+	if n.grace == nil {
+		n.grace = ctx
+		close(n.drain)
+	}
+	ran := n.ran
+	n.mu.Unlock()
+	if !ran {
+		return nil
+	}
+	select {
+	case <-n.ended:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Work handles up to limit due events, one after another in the caller's goroutine, and returns how many. It needs no Run and
+// leaves nothing behind, so it suits tests, scripts and jobs of another scheduler. Errors of handlers are settled, not returned.
+func (n *Node) Work(ctx context.Context, limit int) (int, error) {
+	s, err := n.settle()
+	if err != nil {
+		return 0, err
+	}
+	if limit < 0 {
+		return 0, invalid("limit", fmt.Sprintf("limit is %d", limit), "give 0 or more")
+	}
+	s.Workers = 1
+	r, err := newRun(ctx, n.pool, s)
+	if err != nil {
+		return 0, err
+	}
+	defer r.close()
+	if err := r.member.Promote(ctx); err != nil {
+		return 0, err
+	}
+	loop, err := r.newLoop(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return loop.Work(ctx, limit)
+}
+
+// ErrNotRunning is what Health says before Run and after it.
+var ErrNotRunning = errors.New("node: not running")
+
+// Health is nil while the node fetches: it judges the age of the last answer to a claim, since a node can send heartbeats and
+// yet be deaf. A node whose workers are all busy is well.
+func (n *Node) Health() error {
+	n.mu.Lock()
+	loop, poll := n.loop, n.poll
+	n.mu.Unlock()
+	if loop == nil {
+		return ErrNotRunning
+	}
+	if age := time.Since(loop.LastFetch()); age > max(5*poll, 30*time.Second) {
+		return &nexus.Error{Op: "fetch", Code: "08006", Message: fmt.Sprintf("no claim was answered for %s", age.Round(time.Second)),
+			Hint: "look at the connection to the database"}
+	}
+	return nil
+}

@@ -1,0 +1,290 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/consume"
+	"github.com/nexuspg/nexus/internal/db"
+)
+
+const (
+	ownConns = 4 // two claimers, renewal, upkeep; the listener has a connection besides
+
+	defaultConsumer = "default" // of a node's own handlers
+
+	promoteEvery = time.Second
+	tickEvery    = 15 * time.Second
+
+	// farewell bounds what is said to the database at the end.
+	farewell = 3 * time.Second
+)
+
+// run is one run of a node: its own connections and what goes on beside handlers.
+type run struct {
+	*settled
+	pool   *pgxpool.Pool // the user's
+	own    *pgxpool.Pool
+	member *consume.Member
+	values context.Context
+
+	resetMu sync.Mutex
+	reset   time.Time
+}
+
+func newRun(ctx context.Context, pool *pgxpool.Pool, s *settled) (*run, error) {
+	cfg := pool.Config().Copy()
+	cfg.MaxConns, cfg.MinConns, cfg.MinIdleConns = ownConns, 0, 0
+	cfg.ConnConfig.RuntimeParams["application_name"] = fmt.Sprintf("nexus:%s/%s", s.Namespace, s.ID)
+	own, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, invalid("pool", "the pool's configuration does not serve a second one: "+err.Error(), "make the pool with pgxpool.NewWithConfig")
+	}
+	return &run{
+		settled: s, pool: pool, own: own, values: context.WithoutCancel(ctx),
+		member: &consume.Member{Pool: own, Namespace: s.Namespace, ID: s.ID},
+	}, nil
+}
+
+func (r *run) close() { r.own.Close() }
+
+// newLoop needs to know the queue, so it speaks to the database.
+func (r *run) newLoop(ctx context.Context) (*consume.Loop, error) {
+	queue, attempts, err := r.member.Consumer(ctx, defaultConsumer)
+	if err != nil {
+		return nil, err
+	}
+	var middleware []consume.Middleware
+	for _, m := range r.Middleware {
+		if m.Handle != nil {
+			middleware = append(middleware, m.Handle)
+		}
+	}
+	return consume.NewLoop(consume.Config{
+		Source: &consume.Deliveries{
+			Pool: r.own, Namespace: r.Namespace, Consumer: defaultConsumer, Queue: queue, Node: r.member.ID,
+			MaxAttempts: func(eventType string) int { return r.handlers.MaxAttemptsOf(eventType, attempts) },
+		},
+		Handlers: r.handlers, Pool: r.pool, Workers: r.Workers, Lease: r.Lease, Poll: r.Poll, Values: r.values,
+		Middleware: middleware, Log: r.Logger,
+		Announce:    func(ctx context.Context, d time.Duration) error { return r.member.Announce(ctx, queue, d) },
+		Unavailable: r.unavailable,
+	}), nil
+}
+
+func (r *run) run(ctx context.Context, n *Node) error {
+	drained, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		select {
+		case <-n.drain:
+			stop()
+		case <-drained.Done():
+		}
+	}()
+
+	var loop *consume.Loop
+	err := r.patiently(drained, func(ctx context.Context) (err error) {
+		if err = r.register(ctx, r.given); err == nil {
+			loop, err = r.newLoop(ctx)
+		}
+		return err
+	})
+	if err != nil {
+		if drained.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	log := r.Logger.With("node", r.member.ID, "namespace", string(r.Namespace))
+	if !r.given && r.member.ID != r.ID {
+		log.Warn("another live node has this host's name, so this one is numbered", "host", r.ID)
+	}
+
+	loop.Start()
+	n.mu.Lock()
+	n.loop, n.poll = loop, r.Poll
+	n.mu.Unlock()
+	log.Info("node runs", "event_types", r.handlers.Patterns(), "workers", r.Workers)
+
+	// The helpers outlive drained: handlers that are given time to finish need a node that still counts as alive.
+	helping, end := context.WithCancelCause(r.values)
+	var helpers sync.WaitGroup
+	helpers.Go(func() { r.beat(helping, drained, end) })
+	helpers.Go(func() { r.listen(helping, loop) })
+	helpers.Go(func() { r.upkeep(drained) })
+
+	select {
+	case <-drained.Done():
+	case <-helping.Done():
+	}
+	stop()
+	grace, cancel := context.WithTimeout(context.Background(), r.Grace)
+	defer cancel()
+	n.mu.Lock()
+	if n.grace != nil {
+		grace = n.grace
+	}
+	n.mu.Unlock()
+	log.Info("node drains")
+	for _, d := range loop.Stop(grace) {
+		log.Error("a handler did not end in time, its event was given back", "event_id", d.ID, "event_type", d.Type, "message_id", d.MessageID)
+	}
+	failure := context.Cause(helping)
+	end(nil)
+	helpers.Wait()
+	bye, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	if _, err := r.member.Heartbeat(bye, "stopped"); err != nil {
+		log.Warn("could not say goodbye; the node counts as lost after three heartbeats", "error", err)
+	}
+	n.mu.Lock()
+	n.loop = nil
+	n.mu.Unlock()
+	log.Info("node stopped")
+	return failure
+}
+
+// register makes the node known, with what there is to know about it.
+func (r *run) register(ctx context.Context, given bool) error {
+	info := map[string]any{"pid": os.Getpid(), "go": runtime.Version(), "workers": r.Workers, "lease": r.Lease.String()}
+	if host, err := os.Hostname(); err == nil {
+		info["host"] = host
+	}
+	if b, ok := debug.ReadBuildInfo(); ok {
+		info["version"] = b.Main.Version
+		info["program"] = b.Path
+	}
+	return r.member.Register(ctx, given, r.handlers.Patterns(), info)
+}
+
+// beat sends heartbeats until helping ends. A node that the database gave up on, because it was frozen or cut off, registers
+// anew; if another one has taken its id meanwhile, it must end.
+func (r *run) beat(helping, drained context.Context, end context.CancelCauseFunc) {
+	state := "active"
+	draining := drained.Done()
+	for {
+		known, err := r.member.Heartbeat(helping, state)
+		if err == nil && !known && drained.Err() == nil {
+			r.Logger.Warn("the database gave this node up, registering anew", "node", r.member.ID)
+			err = r.register(helping, true)
+			if err == nil {
+				continue
+			}
+			if errors.Is(err, nexus.ErrConflict) {
+				end(err)
+				return
+			}
+		}
+		wait := r.member.Every
+		if err != nil && helping.Err() == nil {
+			r.Logger.Warn("heartbeat failed", "node", r.member.ID, "error", err)
+			wait = min(wait, time.Second+rand.N(time.Second))
+			r.unavailable(err)
+		}
+		if !pause(helping, draining, wait) {
+			return
+		}
+		if drained.Err() != nil {
+			state, draining = "draining", nil
+		}
+	}
+}
+
+// listen hears wake-ups. Without it events are found by polling, only later.
+func (r *run) listen(ctx context.Context, loop *consume.Loop) {
+	cfg := r.wake.Copy()
+	cfg.RuntimeParams["application_name"] = fmt.Sprintf("nexus:%s/%s listen", r.Namespace, r.member.ID)
+	var said time.Time
+	for ctx.Err() == nil {
+		err := consume.Listen(ctx, cfg, func(key string) {
+			if key == "" || key == loop.Source.Key() {
+				loop.Wake()
+			}
+		})
+		if ctx.Err() == nil && time.Since(said) > time.Minute {
+			said = time.Now()
+			r.Logger.Warn("cannot listen for wake-ups, polling goes on", "error", err)
+		}
+		pause(ctx, nil, time.Second+rand.N(2*time.Second))
+	}
+}
+
+// upkeep does what any node may do for all: promote delayed events every second, run the tick now and then.
+func (r *run) upkeep(ctx context.Context) {
+	var ticked, said time.Time
+	for {
+		err := r.member.Promote(ctx)
+		if err == nil && time.Since(ticked) > tickEvery {
+			ticked = time.Now().Add(rand.N(5 * time.Second))
+			err = r.member.Tick(ctx)
+		}
+		if err != nil && ctx.Err() == nil {
+			r.unavailable(err)
+			if time.Since(said) > time.Minute {
+				said = time.Now()
+				r.Logger.Warn("upkeep failed, trying on", "error", err)
+			}
+		}
+		if !pause(ctx, nil, promoteEvery+rand.N(promoteEvery/4)) {
+			return
+		}
+	}
+}
+
+// patiently repeats f while the database is away.
+func (r *run) patiently(ctx context.Context, f func(context.Context) error) error {
+	for tries := 1; ; tries++ {
+		err := f(ctx)
+		if err == nil || !db.Unavailable(err) {
+			return err
+		}
+		if tries == 1 {
+			r.Logger.Warn("the database is not available, waiting for it", "error", err)
+		}
+		r.unavailable(err)
+		d := min(100*time.Millisecond<<min(tries, 6), 5*time.Second)
+		if !pause(ctx, nil, d/2+rand.N(d)) {
+			return ctx.Err()
+		}
+	}
+}
+
+// unavailable drops the connections to a server that is away, read-only or shutting down, so that the next ones go where the
+// service is now. Once a second is enough, however many find out.
+func (r *run) unavailable(err error) {
+	if !db.Unavailable(err) {
+		return
+	}
+	r.resetMu.Lock()
+	defer r.resetMu.Unlock()
+	if time.Since(r.reset) < time.Second {
+		return
+	}
+	r.reset = time.Now()
+	r.own.Reset()
+	r.pool.Reset()
+}
+
+// pause waits d, shorter if early is closed; false means that ctx has ended.
+func pause(ctx context.Context, early <-chan struct{}, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-early:
+	case <-t.C:
+	}
+	return true
+}
