@@ -48,6 +48,7 @@ func (l *Loop) claimer() {
 			timer.Reset(wait)
 			select {
 			case <-l.kick:
+			case <-l.ctx.Done():
 			case <-timer.C:
 			}
 		}

@@ -324,7 +324,6 @@ func (l *Loop) Stop(grace context.Context) []*nexus.Delivery {
 	l.work.Broadcast()
 	l.mu.Unlock()
 	l.end()
-	close(l.kick)
 	l.await(context.Background(), func() bool { return l.alive-l.stuck == 0 })
 	return stayed
 }

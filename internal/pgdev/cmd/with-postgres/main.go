@@ -20,11 +20,12 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/nexuspg/nexus/internal/dbtest"
 	"github.com/nexuspg/nexus/internal/pgdev"
 )
 
-// prepare fills the cluster's template database before the command runs; nil means that tests find an empty cluster.
-var prepare pgdev.Prepare
+// prepare fills the cluster's template database before the command runs.
+var prepare pgdev.Prepare = dbtest.BuildTemplate
 
 const (
 	ownFailure = 125

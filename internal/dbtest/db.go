@@ -1,0 +1,166 @@
+package dbtest
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/nexuspg/nexus/internal/pgdev"
+)
+
+// DB is a database with Nexus in it.
+type DB struct {
+	URL      string        // of the ordinary login
+	OwnerURL string        // of a superuser
+	Pool     *pgxpool.Pool // as the ordinary login
+	Owner    *pgxpool.Pool // as a superuser
+	t        testing.TB
+}
+
+var serial atomic.Int64
+
+// New clones the template; the database is dropped when t ends. Its clock can be moved.
+func New(t testing.TB) *DB {
+	t.Helper()
+	server := URL(t)
+	name := fmt.Sprintf("nexus_test_%d_%d", time.Now().UnixNano()%1e12, serial.Add(1))
+	admin(t, server, "create database "+name+" template "+pgdev.TemplateDatabase+" strategy file_copy")
+	t.Cleanup(func() { admin(t, server, "drop database if exists "+name+" with (force)") })
+	db := open(t, server, name)
+	if err := replaceClock(t.Context(), db.Owner); err != nil {
+		t.Fatalf("replace the clock: %v", err)
+	}
+	return db
+}
+
+// Cron lends the one database in which pg_cron fires, with the real clock and no namespaces. Tests that use it run one after
+// the other, over all packages.
+func Cron(t testing.TB) *DB {
+	t.Helper()
+	server := URL(t)
+	conn, err := pgx.Connect(t.Context(), server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	if _, err := conn.Exec(t.Context(), "select pg_advisory_lock(hashtext('nexus dbtest cron'))"); err != nil {
+		t.Fatal(err)
+	}
+	var there bool
+	err = conn.QueryRow(t.Context(), "select exists (select from pg_database where datname = $1)", pgdev.TestCronDatabase).Scan(&there)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !there {
+		t.Skip("this server has no database " + pgdev.TestCronDatabase + " in which pg_cron fires; use `make test`")
+	}
+	db := open(t, server, pgdev.TestCronDatabase)
+	db.Exec("select core.drop_namespace(namespace, namespace, true) from core.namespaces")
+	return db
+}
+
+func open(t testing.TB, server, name string) *DB {
+	t.Helper()
+	db := &DB{
+		URL:      with(server, name, url.UserPassword(Login, loginPassword)),
+		OwnerURL: with(server, name, nil),
+		t:        t,
+	}
+	db.Pool = pool(t, db.URL)
+	db.Owner = pool(t, db.OwnerURL)
+	return db
+}
+
+func pool(t testing.TB, url string) *pgxpool.Pool {
+	t.Helper()
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.MaxConns = 12
+	cfg.ConnConfig.RuntimeParams["search_path"] = ""
+	p, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return p
+}
+
+func admin(t testing.TB, url, sql string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		t.Fatalf("connect to %s: %v", EnvURL, err)
+	}
+	defer conn.Close(ctx)
+	if _, err := conn.Exec(ctx, sql); err != nil {
+		t.Fatalf("%s: %v", strings.SplitN(sql, "\n", 2)[0], err)
+	}
+}
+
+// Namespace creates a namespace with default options.
+func (db *DB) Namespace(name string) {
+	db.t.Helper()
+	db.Exec("select core.create_namespace($1)", name)
+}
+
+// Exec runs a statement as the superuser.
+func (db *DB) Exec(sql string, args ...any) {
+	db.t.Helper()
+	if _, err := db.Owner.Exec(db.t.Context(), sql, args...); err != nil {
+		db.t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// Get returns the one value of a query run as the superuser.
+func Get[T any](db *DB, sql string, args ...any) T {
+	db.t.Helper()
+	rows, err := db.Owner.Query(db.t.Context(), sql, args...)
+	if err != nil {
+		db.t.Fatalf("%s: %v", sql, err)
+	}
+	v, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[T])
+	if err != nil {
+		db.t.Fatalf("%s: %v", sql, err)
+	}
+	return v
+}
+
+// Wait polls until a query of the superuser's returns true, for a minute at most; no row is not true.
+func (db *DB) Wait(sql string, args ...any) {
+	db.t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !Get[bool](db, "select coalesce(("+sql+"), false)", args...) {
+		if time.Now().After(deadline) {
+			db.t.Fatalf("still not true after a minute: %s", sql)
+		}
+		<-tick.C
+	}
+}
+
+// Now is the database clock.
+func (db *DB) Now() time.Time { return Get[time.Time](db, "select core.now()") }
+
+// SetNow stops the database clock at t.
+func (db *DB) SetNow(t time.Time) {
+	db.t.Helper()
+	db.Exec("update nexus_test.clock set frozen = $1, shift = '0'", t)
+}
+
+// Advance moves the database clock, running or stopped.
+func (db *DB) Advance(d time.Duration) {
+	db.t.Helper()
+	db.Exec("update nexus_test.clock set shift = shift + make_interval(secs => $1)", d.Seconds())
+}

@@ -1,0 +1,84 @@
+package dbtest
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/nexuspg/nexus/internal/pgdev"
+	"github.com/nexuspg/nexus/migrate"
+)
+
+// Login is the ordinary login that tests connect as.
+const Login = "nexus_test_login"
+
+// loginPassword guards nothing: the server lives as long as the tests.
+const loginPassword = "nexus"
+
+// BuildTemplate creates the database that tests clone and leaves no connection to it. It is a pgdev.Prepare.
+func BuildTemplate(ctx context.Context, superuserURL string) error {
+	conn, err := pgx.Connect(ctx, superuserURL)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	if _, err := conn.Exec(ctx, "create database "+pgdev.TemplateDatabase); err != nil {
+		return err
+	}
+	pool, err := pgxpool.New(ctx, with(superuserURL, pgdev.TemplateDatabase, nil))
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	if _, err := migrate.Up(ctx, pool, nil); err != nil {
+		return fmt.Errorf("install Nexus into the template: %w", err)
+	}
+	_, err = pool.Exec(ctx, `do $$ begin
+		if to_regrole('`+Login+`') is null then
+			create role `+Login+` login password '`+loginPassword+`' in role nexus_consumer, nexus_producer;
+		end if;
+	end $$`)
+	if err != nil {
+		return err
+	}
+	_, err = pool.Exec(ctx, `
+create schema tap;
+do $$ declare e text; begin
+	-- Where one is missing, the tests that need it say so.
+	for e in select name from pg_available_extensions where name in ('pgtap', 'plpgsql_check') loop
+		execute format('create extension if not exists %I schema tap', e);
+	end loop;
+end $$;
+create schema nexus_test;
+create table nexus_test.clock (frozen timestamptz, shift interval not null default '0');
+insert into nexus_test.clock default values;
+revoke all on schema nexus_test from public;`)
+	return err
+}
+
+// replaceClock makes the database clock one that tests move. A function, not a setting, so that nobody but the owner can.
+func replaceClock(ctx context.Context, pool *pgxpool.Pool) error {
+	_, err := pool.Exec(ctx, `
+create or replace function core_private.now() returns timestamptz language sql volatile security definer
+set search_path = pg_catalog, pg_temp as $$ select coalesce(c.frozen, clock_timestamp()) + c.shift from nexus_test.clock c $$;
+grant usage on schema nexus_test to nexus_owner;
+grant select on nexus_test.clock to nexus_owner;
+insert into core_private.tolerated_drift (signature, reason) values ('core_private.now()', 'a clock that tests move') on conflict do nothing`)
+	return err
+}
+
+// with returns the URL of another database and, if user is not nil, another user.
+func with(rawURL, database string, user *url.Userinfo) string {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		panic(fmt.Sprintf("NEXUS_TEST_DATABASE_URL is no URL: %v", err))
+	}
+	u.Path = "/" + database
+	if user != nil {
+		u.User = user
+	}
+	return u.String()
+}
