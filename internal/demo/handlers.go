@@ -1,0 +1,104 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/node"
+)
+
+const (
+	namespace = "github"
+
+	flakyType  = "github.star.created"
+	poisonType = "github.push"
+)
+
+// hook is what the aggregates need of a webhook.
+type hook struct {
+	Commits    json.RawMessage `json:"commits"`
+	Repository struct {
+		FullName string `json:"full_name"`
+	} `json:"repository"`
+	Sender struct {
+		Login string `json:"login"`
+	} `json:"sender"`
+}
+
+// Node runs one node process of the demo until ctx ends.
+func Node(ctx context.Context, databaseURL, name string, log *slog.Logger) error {
+	cfg, err := pgxpool.ParseConfig(databaseURL)
+	if err != nil {
+		return err
+	}
+	cfg.MaxConns = 5
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	n := node.New(pool, node.Config{
+		Namespace: namespace, ID: name, Logger: log,
+		// The other node finds the events of the one that is killed when their leases end.
+		Lease: 3 * time.Second,
+		Retry: nexus.RetryPolicy{MaxAttempts: 6, Base: 100 * time.Millisecond, Max: time.Second},
+	})
+	n.On("github.*", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return aggregate(ctx, tx, d, name) })
+	n.On(flakyType, func(_ context.Context, _ pgx.Tx, d *nexus.Delivery) error {
+		if d.Attempt <= 2 {
+			return fmt.Errorf("the star service is not up yet (attempt %d)", d.Attempt)
+		}
+		return nil
+	})
+	return n.Run(ctx)
+}
+
+// aggregate counts a webhook. The rows are hot, so every handler takes them in the same order.
+func aggregate(ctx context.Context, tx pgx.Tx, d *nexus.Delivery, name string) error {
+	var h hook
+	if err := d.Decode(&h); err != nil {
+		return err
+	}
+	if err := check(ctx, tx, d.Type, h); err != nil {
+		return err
+	}
+	b := &pgx.Batch{}
+	b.Queue(`insert into demo.handled (event_uid, node, attempt) values ($1, $2, $3)`, d.UID, name, d.Attempt)
+	b.Queue(`insert into demo.by_type as t values ($1, 1) on conflict (event_type) do update set events = t.events + 1`, d.Type)
+	b.Queue(`insert into demo.by_repository as t values ($1, 1) on conflict (repository) do update set events = t.events + 1`, or(h.Repository.FullName))
+	b.Queue(`insert into demo.by_sender as t values ($1, 1) on conflict (sender) do update set events = t.events + 1`, or(h.Sender.Login))
+	return tx.SendBatch(ctx, b).Close()
+}
+
+// check is the part with the bug: until it is fixed it can't take a push without a repository.
+func check(ctx context.Context, tx pgx.Tx, eventType string, h hook) error {
+	if eventType != poisonType || h.Repository.FullName != "" {
+		return nil
+	}
+	var fixed bool
+	if err := tx.QueryRow(ctx, `select exists (select from demo.switches where name = 'fixed')`).Scan(&fixed); err != nil {
+		return err
+	}
+	switch {
+	case len(h.Commits) == 0:
+		return nexus.Reject("a push without commits is no push")
+	case !fixed:
+		return errors.New("a push without a repository")
+	}
+	return nil
+}
+
+func or(s string) string {
+	if s == "" {
+		return "(none)"
+	}
+	return s
+}

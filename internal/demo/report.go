@@ -1,0 +1,64 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// figures are the rows of the table, each a query that gives name and value.
+const figures = `
+select 'events handled by ' || node, count(*)::text from demo.handled group by node
+union all select 'event types, repositories, senders', format('%s, %s, %s',
+	(select count(*) from demo.by_type), (select count(*) from demo.by_repository), (select count(*) from demo.by_sender))
+union all select 'sum of the aggregates', (select sum(events)::text from demo.by_type)
+union all select 'failed attempts that were tried again', (select count(*)::text from core.delivery_errors where action = 'retry')
+union all select 'events that needed more than one attempt', (select count(*)::text from demo.handled where attempt > 1)
+union all select 'lag emit to handled, p50 and p99, ms', (select format('%s, %s',
+	round((percentile_cont(0.5) within group (order by ms))::numeric, 1), round((percentile_cont(0.99) within group (order by ms))::numeric, 1))
+	from (select extract(epoch from h.handled_at - r.received_at) * 1000 as ms from demo.handled h join demo.received r using (event_uid)) lag)
+union all select 'dead letters: ' || reason, count(*) || ', ' || string_agg(distinct coalesce(resolution, 'unresolved'), ', ') from core.dead_letters group by reason
+union all select 'log partition ' || tableoid::regclass::text, count(*) || ' events' from core.event_log group by tableoid
+union all select 'partitions of the log', count(*) || ', to ' || max(to_time)::date from core.partitions`
+
+// look are lines for psql.
+var look = []string{
+	`select * from core.queue_metrics`,
+	`select event_type, count(*) from core.event_log group by 1 order by 2 desc limit 5`,
+	`select dead_letter_id, event_type, reason, attempts, resolution, resolved_reason from core.dead_letters`,
+	`select event_type, attempt, action, error from core.delivery_errors order by failed_at desc limit 5`,
+	`select node_id, state, heartbeat_age from core.node_status`,
+	`select name, last_ok_at, last_ms, last_error from core.sweep_status`,
+}
+
+func (d *demo) report(ctx context.Context, url string) error {
+	rows, err := d.owner.Query(ctx, figures)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(d.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w)
+	var name, value string
+	if _, err := pgx.ForEachRow(rows, []any{&name, &value}, func() error {
+		_, err := fmt.Fprintf(w, "  %s\t%s\n", name, value)
+		return err
+	}); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if d.Keep {
+		d.say("\nlook further:")
+	} else {
+		url = "$NEXUS_DATABASE_URL"
+		d.say("\nlook further, after `make demo KEEP=1`, with the URL that it prints:")
+	}
+	for _, sql := range look {
+		d.say("  psql %q -c %q", url, sql)
+	}
+	d.say("")
+	return nil
+}
