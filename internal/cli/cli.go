@@ -9,6 +9,7 @@ package cli
 import (
 	"context"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -71,12 +72,13 @@ func group(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
+			cmd.SetOut(cmd.ErrOrStderr()) // stdout is for results
 			_ = cmd.Help()
 			return usage(cmd, "a command is missing")
 		}
 		message := "there is no command " + quote(args[0])
 		if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
-			message += "; did you mean " + quote(like[0]) + "?"
+			message += "; did you mean " + strings.Join(like, " or ") + "?"
 		}
 		return usage(cmd, message)
 	}
