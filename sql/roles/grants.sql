@@ -1,7 +1,8 @@
 -- Every grant of Nexus, applied last, as nexus_owner.
 --
 -- The two lists are the whole truth for PUBLIC and the roles of Nexus: what is missing is granted, what is not listed is
--- revoked, and what already fits is not touched. Grants that an administrator gave to roles of his own stay.
+-- revoked, and what already fits is not touched. Grants that an administrator gave to roles of his own stay. The order is
+-- fixed, so that two installations are equal to the letter.
 --
 -- A function is listed once, under the first duty that needs it; all its overloads are meant. nexus_admin needs no mention
 -- where a duty that it is a member of has one. A function that is listed nowhere can be called by nexus_owner alone.
@@ -67,28 +68,28 @@ begin
        where n.nspname in ('core', 'core_private')
     ),
     wanted as (
-      select r.oid, r.name, w.role::regrole::oid as grantee
+      select r.oid, w.role::regrole::oid as grantee
         from routine r
         join listed l using (name)
        cross join unnest(l.roles) w (role)
     ),
     given as (
-      select r.oid, r.name, a.grantee
+      select r.oid, a.grantee
         from routine r
        cross join aclexplode(r.acl) a
         left join pg_roles g on g.oid = a.grantee
        where a.grantee <> r.proowner
          and (a.grantee = 0 or (g.rolname like 'nexus\_%' and g.rolname <> 'nexus_owner'))
     )
-    select 'revoke all on routine %s from %s' as statement, oid, name, grantee
+    select 'revoke all on routine %s from %s' as statement, oid::regprocedure::text as routine,
+           case grantee when 0 then 'public' else grantee::regrole::text end as grantee
       from (select * from given except select * from wanted) too_many
      union all
-    select 'grant execute on routine %s to %s', oid, name, grantee
+    select 'grant execute on routine %s to %s', oid::regprocedure::text, grantee::regrole::text
       from (select * from wanted except select * from given) too_few
-     order by name, statement desc
+     order by routine, statement desc, grantee
   loop
-    execute format(v_change.statement, v_change.oid::regprocedure,
-      case v_change.grantee when 0 then 'public' else v_change.grantee::regrole::text end);
+    execute format(v_change.statement, v_change.routine, v_change.grantee);
   end loop;
 end
 $functions$;
@@ -101,7 +102,8 @@ declare
 begin
   for v_change in
     with listed (name) as (values
-      ('namespaces'), ('namespace_grants'), ('nodes'), ('event_log'), ('consumers'), ('queues'), ('dead_letters'), ('delivery_errors'), ('error_codes')
+      ('namespaces'), ('namespace_grants'), ('nodes'), ('event_log'), ('consumers'), ('queues'), ('dead_letters'),
+      ('delivery_errors'), ('error_codes')
     ),
     relation as (
       select c.oid, n.nspname, c.relname as name, c.relkind, c.relowner,
@@ -111,27 +113,27 @@ begin
        where n.nspname in ('core', 'core_private') and c.relkind in ('r', 'p', 'v', 'm') and not c.relispartition
     ),
     wanted as (
-      select r.oid, r.name, 'nexus_reader'::regrole::oid as grantee, 'SELECT' as privilege
+      select r.oid, 'nexus_reader'::regrole::oid as grantee, 'SELECT' as privilege
         from relation r
        where r.nspname = 'core' and (r.relkind in ('v', 'm') or r.name in (select l.name from listed l))
     ),
     given as (
-      select r.oid, r.name, a.grantee, a.privilege_type as privilege
+      select r.oid, a.grantee, a.privilege_type as privilege
         from relation r
        cross join aclexplode(r.acl) a
         left join pg_roles g on g.oid = a.grantee
        where a.grantee <> r.relowner
          and (a.grantee = 0 or (g.rolname like 'nexus\_%' and g.rolname <> 'nexus_owner'))
     )
-    select 'revoke %s on %s from %s' as statement, oid, name, grantee, privilege
+    select 'revoke %s on %s from %s' as statement, oid::regclass::text as relation, privilege,
+           case grantee when 0 then 'public' else grantee::regrole::text end as grantee
       from (select * from given except select * from wanted) too_many
      union all
-    select 'grant %s on %s to %s', oid, name, grantee, privilege
+    select 'grant %s on %s to %s', oid::regclass::text, privilege, grantee::regrole::text
       from (select * from wanted except select * from given) too_few
-     order by name, statement desc
+     order by relation, statement desc, grantee, privilege
   loop
-    execute format(v_change.statement, v_change.privilege, v_change.oid::regclass,
-      case v_change.grantee when 0 then 'public' else v_change.grantee::regrole::text end);
+    execute format(v_change.statement, v_change.privilege, v_change.relation, v_change.grantee);
   end loop;
 end
 $relations$;
