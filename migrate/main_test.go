@@ -104,16 +104,15 @@ func as(t *testing.T, address, login, password string) string {
 	return u.String()
 }
 
-// client runs one of Postgres's programs and returns what it printed.
+// client runs one of Postgres's programs, of the server's own version, and returns what it printed.
 func client(t *testing.T, program, stdin string, args ...string) string {
 	t.Helper()
-	path := filepath.Join(cluster.Platform().Root, cluster.Platform().BinDir, program)
-	if _, err := os.Stat(path); err != nil || cluster.Platform().Root != "" {
-		if path, err = exec.LookPath(program); err != nil {
-			t.Skipf("%s is not on this machine", program)
-		}
+	p := cluster.Platform()
+	command := append([]string{filepath.Join(p.BinDir, program)}, args...)
+	if p.Root != "" {
+		command = append([]string{"chroot", p.Root}, command...)
 	}
-	cmd := exec.CommandContext(t.Context(), path, args...)
+	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
 	cmd.Stdin = strings.NewReader(stdin)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -127,18 +126,22 @@ func client(t *testing.T, program, stdin string, args ...string) string {
 func dumpOf(t *testing.T, address string) string {
 	t.Helper()
 	pool := connect(t, address)
-	dump := client(t, "pg_dump", "", "--schema-only", address)
-	// Newer releases put a random key into these lines.
+	return pgDump(t, address) + value[string](t, pool, `
+		select coalesce((select string_agg(format('%s %s %s', version, name, sha256), E'\n' order by version) from core_private.schema_migrations), '')
+		       || E'\n' || (select string_agg(format('%s %s %s %s %s', path, kind, sha256, signatures, definitions), E'\n' order by path)
+		          from core_private.installed_objects)`)
+}
+
+// pgDump is the schema of a database without the lines into which newer releases of pg_dump put a random key.
+func pgDump(t *testing.T, address string) string {
+	t.Helper()
 	var lines []string
-	for line := range strings.Lines(dump) {
+	for line := range strings.Lines(client(t, "pg_dump", "", "--schema-only", address)) {
 		if !strings.HasPrefix(line, `\restrict`) && !strings.HasPrefix(line, `\unrestrict`) {
 			lines = append(lines, line)
 		}
 	}
-	return strings.Join(lines, "") + value[string](t, pool, `
-		select coalesce((select string_agg(format('%s %s %s', version, name, sha256), E'\n' order by version) from core_private.schema_migrations), '')
-		       || E'\n' || (select string_agg(format('%s %s %s %s %s', path, kind, sha256, signatures, definitions), E'\n' order by path)
-		          from core_private.installed_objects)`)
+	return strings.Join(lines, "")
 }
 
 // pgmqSQL is the install script of the newest pgmq that the server has.

@@ -110,7 +110,7 @@ func TestEachMissingRightIsNamedBeforeAnythingChanges(t *testing.T) {
 	execute(t, address, `create extension pgmq; create schema elsewhere; create extension pg_partman schema elsewhere; create extension pg_cron;
 		revoke all on database nexus_cron from public; grant connect, temporary on database nexus_cron to public`)
 	installer := connect(t, as(t, address, "installer", "secret"))
-	before := withoutKey(client(t, "pg_dump", "", "--schema-only", address))
+	before := pgDump(t, address)
 
 	report, err := up(t.Context(), installer, nil, sample())
 	refused := wantCode(t, err, nexus.CodeInstallerRights)
@@ -125,7 +125,7 @@ func TestEachMissingRightIsNamedBeforeAnythingChanges(t *testing.T) {
 			t.Errorf("the hint lacks %s\n%s", line, refused.Hint)
 		}
 	}
-	if after := withoutKey(client(t, "pg_dump", "", "--schema-only", address)); after != before {
+	if after := pgDump(t, address); after != before {
 		t.Error("something changed although rights were missing")
 	}
 	if value[bool](t, super, `select exists (select from pg_roles where rolname like 'nexus%')`) {
