@@ -36,13 +36,13 @@ type ReplayOptions struct {
 type Result struct {
 	Matched int // by the filter, within its limit
 	Done    int
-	Skipped int // resolved by someone else meanwhile, or not replayable
+	Skipped int // left as they are: their consumer is gone, or someone else resolves them now
 }
 
 // Replay delivers again, to the consumer that had given up, with attempts counted from the start. opts may be nil.
 func Replay(ctx context.Context, q nexus.DBTX, f Filter, opts *ReplayOptions) (Result, error) {
 	const op = "replay_dead_letters"
-	o := db.NewOptions(op)
+	o := db.NewOptions(op, "")
 	if opts != nil {
 		o.JSON("payload", opts.Payload)
 		o.Flag("dry_run", opts.DryRun)
@@ -70,7 +70,7 @@ func call(ctx context.Context, q nexus.DBTX, op string, f Filter, function, seco
 }
 
 func (f *Filter) encode(op string) (string, error) {
-	o := db.NewOptions(op)
+	o := db.NewOptions(op, "")
 	o.Text("namespace", string(f.Namespace))
 	o.IDs("ids", f.IDs)
 	o.Text("source", f.Source)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -70,7 +72,10 @@ func (e Emitter) Emit(ctx context.Context, q nexus.DBTX, eventType string, paylo
 	batch := []Emission{emission(eventType, payload, opts)}
 	receipts, err := e.through(ctx, batch, func(ctx context.Context) ([]Receipt, error) {
 		r, err := e.emit(ctx, q, batch[0])
-		return []Receipt{r}, err
+		if err != nil {
+			return nil, err
+		}
+		return []Receipt{r}, nil
 	})
 	if err != nil {
 		return Receipt{}, err
@@ -84,16 +89,14 @@ func EmitT[T any](ctx context.Context, q nexus.DBTX, e Emitter, t nexus.EventTyp
 }
 
 // EmitBatch writes all events or none, at most 10,000, and returns their receipts in the order of the batch. An empty batch
-// does nothing at all.
+// does nothing at all. The Field of an error names the event, counted from 1 as arrays are in SQL: "p_payloads[3]".
 func (e Emitter) EmitBatch(ctx context.Context, q nexus.DBTX, batch []Emission) ([]Receipt, error) {
 	if len(batch) == 0 {
 		return nil, nil
 	}
 	if len(e.Middleware) > 0 {
 		// Middleware may change what is emitted, but not what the caller holds.
-		own := make([]Emission, len(batch))
-		copy(own, batch)
-		batch = own
+		batch = slices.Clone(batch)
 	}
 	return e.through(ctx, batch, func(ctx context.Context) ([]Receipt, error) { return e.emitBatch(ctx, q, batch) })
 }
@@ -119,18 +122,18 @@ func (e Emitter) through(ctx context.Context, batch []Emission, emit func(contex
 		return nil, err
 	}
 	if receipts == nil {
-		return nil, errors.New("queue: a middleware reported success without calling next")
+		return nil, errors.New("queue: a middleware reported success, but nothing was emitted")
 	}
 	return receipts, nil
 }
 
 func (e Emitter) emit(ctx context.Context, q nexus.DBTX, m Emission) (r Receipt, err error) {
 	const op = "emit"
-	payload, err := db.Payload(op, "payload", m.Payload)
+	payload, err := db.Payload(op, "p_payload", m.Payload)
 	if err != nil {
 		return r, err
 	}
-	options, err := e.options(ctx, op, &m.EmitOptions)
+	options, err := e.options(ctx, op, "", &m.EmitOptions)
 	if err != nil {
 		return r, err
 	}
@@ -151,12 +154,13 @@ func (e Emitter) emitBatch(ctx context.Context, q nexus.DBTX, batch []Emission) 
 	)
 	for i := range batch {
 		m := &batch[i]
+		at := "[" + strconv.Itoa(i+1) + "]" // as SQL counts, so that errors of both name the element alike
 		types[i] = m.Type
-		if payloads[i], err = db.Payload(op, "payload", m.Payload); err != nil {
-			return nil, inBatch(err, i)
+		if payloads[i], err = db.Payload(op, "p_payloads"+at, m.Payload); err != nil {
+			return nil, err
 		}
-		if options[i], err = e.options(ctx, op, &m.EmitOptions); err != nil {
-			return nil, inBatch(err, i)
+		if options[i], err = e.options(ctx, op, at, &m.EmitOptions); err != nil {
+			return nil, err
 		}
 	}
 	var (
@@ -186,19 +190,9 @@ func (e Emitter) emitBatch(ctx context.Context, q nexus.DBTX, batch []Emission) 
 	return receipts, nil
 }
 
-// inBatch names the event of the batch at which a check in Go failed, counted from 0 as in the slice.
-func inBatch(err error, i int) error {
-	if e, ok := errors.AsType[*nexus.Error](err); ok {
-		named := *e
-		named.Message = fmt.Sprintf("event %d of the batch: %s", i, e.Message)
-		return &named
-	}
-	return fmt.Errorf("event %d of the batch: %w", i, err)
-}
-
 // options writes the options of core.emit. What the caller leaves open about the chain of events comes from the delivery
 // that the context carries.
-func (e Emitter) options(ctx context.Context, op string, m *EmitOptions) (string, error) {
+func (e Emitter) options(ctx context.Context, op, at string, m *EmitOptions) (string, error) {
 	correlation, causation, depth := m.CorrelationID, m.CausationUID, 0
 	if d, ok := nexus.DeliveryFrom(ctx); ok {
 		depth = d.Depth + 1
@@ -212,7 +206,7 @@ func (e Emitter) options(ctx context.Context, op string, m *EmitOptions) (string
 			correlation = d.UID.String()
 		}
 	}
-	o := db.NewOptions(op)
+	o := db.NewOptions(op, at)
 	o.Text("dedupe_key", m.DedupeKey)
 	o.Text("ordering_key", m.OrderingKey)
 	o.Time("deliver_at", m.DeliverAt)

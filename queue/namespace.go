@@ -52,14 +52,15 @@ func AlterNamespace(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, opts 
 }
 
 // DropNamespace removes a namespace with its queues. confirm must repeat the name: [nexus.CodeNotConfirmed]. As long as
-// events are undelivered it fails with [nexus.CodeNamespaceNotEmpty], unless force says to lose them.
+// it holds undelivered events or unresolved dead letters it fails with [nexus.CodeNamespaceNotEmpty], unless force says to lose
+// them. What it emitted stays in the event log.
 func DropNamespace(ctx context.Context, q nexus.DBTX, ns, confirm nexus.Namespace, force bool) error {
 	return db.Do(ctx, q, "drop_namespace", "core.drop_namespace($1::text, $2::text, $3::boolean)",
 		string(ns), string(confirm), force)
 }
 
 func (n *NamespaceOptions) encode(op string) (string, error) {
-	o := db.NewOptions(op)
+	o := db.NewOptions(op, "")
 	if n != nil {
 		o.JSON("metadata", n.Metadata)
 		o.Retry("retry", n.Retry)

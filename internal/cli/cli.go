@@ -50,8 +50,8 @@ Settings come from the environment: ` + "`nexus-node config`" + ` lists them. A 
 		Example: `  NEXUS_DATABASE_URL=postgres://me@localhost/app nexus-node doctor
   nexus-node emit -n shop order.placed '{"order": 7}'`,
 	},
-		newDev(s), newDemo(s), newDemoNode(s),
-		newMigrate(s), newConfig(s), newVersion(s),
+		newRun(s), newDev(s), newDemo(s), newDemoNode(s),
+		newMigrate(s), newDoctor(s), newConfig(s), newVersion(s),
 		newNamespace(s), newEmit(s), newEvents(s), newQueue(s), newDLQ(s), newNode(s),
 	)
 	root.SilenceUsage, root.SilenceErrors = true, true

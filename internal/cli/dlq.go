@@ -95,7 +95,8 @@ func newDLQList(s *session) *cobra.Command {
 				   from core.unresolved_dead_letters
 				  where ($1::text = '' or namespace = $1::text)
 				    and ($2::text = '' or source_kind = $2::text)
-				    and ($3::text = '' or core.matches_pattern(event_type, $3::text))
+				    and ($3::text in ('', '*', event_type)
+				         or right($3::text, 2) in ('.*', ':*') and starts_with(event_type, left($3::text, -1)))
 				    and ($4::text = '' or reason = $4::text)
 				    and failed_at < coalesce($5::timestamptz, 'infinity')
 				    and failed_at >= coalesce($6::timestamptz, '-infinity')

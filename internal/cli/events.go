@@ -20,6 +20,7 @@ func newEventsShow(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show ID|UID",
 		Short: "Show one event of the log, by its id or its UID",
+		Long:  `Show one event of the log. The id is found by an index. A UID is not indexed: a large log is read whole for it.`,
 		Example: `  nexus-node events show 4711
   nexus-node events show 019a6f0e-8f0a-7cc2-9a51-3d1f0a4a7e55 -o json`,
 		Args: cobra.ExactArgs(1),

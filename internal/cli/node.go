@@ -25,14 +25,14 @@ func newNodeList(s *session) *cobra.Command {
 			}
 			defer pool.Close()
 			records, err := selectRecords(cmd.Context(), pool, "list nodes",
-				`select node_id, namespace, state, version, registered_at, last_heartbeat
+				`select node_id, namespace, state, alive, version, registered_at, last_heartbeat
 				   from core.node_status
 				  where $1::text = '' or namespace = $1::text
 				  order by namespace, node_id`, cfg.Namespace)
 			if err != nil {
 				return err
 			}
-			return s.printRecords([]string{"node_id", "namespace", "state", "version", "registered_at", "last_heartbeat"}, records)
+			return s.printRecords([]string{"node_id", "namespace", "state", "alive", "version", "registered_at", "last_heartbeat"}, records)
 		},
 	}
 }

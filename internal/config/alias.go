@@ -40,7 +40,8 @@ func (c *Config) applyAliases() ([]string, error) {
 	note(alias(c, "CORE_NODE_ID", "NEXUS_NODE_ID", old.NodeID, &c.NodeID))
 	note(alias(c, "CORE_IDLE_POLL_INTERVAL_MS", "NEXUS_IDLE_POLL_INTERVAL", scaled(old.IdlePollIntervalMS, time.Millisecond), &c.IdlePollInterval))
 	note(alias(c, "CORE_VISIBILITY_TIMEOUT_SECONDS", "NEXUS_LEASE", scaled(old.VisibilityTimeoutSeconds, time.Second), &c.Lease))
-	note(alias(c, "CORE_BATCH_SIZE", "NEXUS_BATCH_SIZE", old.BatchSize, &c.BatchSize))
+	// The batch of nexus-core bounded what one node had in its hands, which is what its workers do here.
+	note(alias(c, "CORE_BATCH_SIZE", "NEXUS_WORKERS", old.BatchSize, &c.Workers))
 	return warnings, nil
 }
 

@@ -21,7 +21,6 @@ type Config struct {
 	NodeID    string `split_words:"true" accepts:"a name for the node" about:"the node's id; empty: the host's name, numbered if a live node has it"`
 
 	Workers          int           `split_words:"true" default:"0" accepts:"a whole number from 0 to 10000" about:"handlers at once; 0: one fewer than the pool has connections"`
-	BatchSize        int           `split_words:"true" default:"0" accepts:"a whole number from 0 to 10000" about:"most events claimed at once; 0: the node decides"`
 	IdlePollInterval time.Duration `split_words:"true" default:"1s" accepts:"a duration from 10ms to 1h, such as 500ms" about:"longest pause between two looks at an empty queue; wake-ups come sooner"`
 	Lease            time.Duration `split_words:"true" default:"30s" accepts:"a duration from 1s to 12h, such as 30s" about:"how long a claimed event is hidden from others; renewed while its handler runs"`
 	HandlerTimeout   time.Duration `split_words:"true" default:"30m" accepts:"a duration from 1ms to 720h, such as 5m, or -1ns for none" about:"how long a handler may run"`

@@ -97,7 +97,7 @@ func TestAliases(t *testing.T) {
 	if err != nil || len(warnings) != 0 {
 		t.Fatal(warnings, err)
 	}
-	got := []any{c.DatabaseURL, c.Namespace, c.NodeID, c.IdlePollInterval, c.Lease, c.BatchSize}
+	got := []any{c.DatabaseURL, c.Namespace, c.NodeID, c.IdlePollInterval, c.Lease, c.Workers}
 	want := []any{"postgres://a@h/d", "shop", "n1", 250 * time.Millisecond, 45 * time.Second, 7}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

@@ -15,7 +15,6 @@ func (c *Config) Validate() error {
 		EnvDatabaseURL:             c.DatabaseURL == "" || isConnString(c.DatabaseURL),
 		"NEXUS_WAKE_URL":           c.WakeURL == "" || isConnString(c.WakeURL),
 		"NEXUS_WORKERS":            between(c.Workers, 0, 10_000),
-		"NEXUS_BATCH_SIZE":         between(c.BatchSize, 0, 10_000),
 		"NEXUS_IDLE_POLL_INTERVAL": between(c.IdlePollInterval, 10*time.Millisecond, time.Hour),
 		"NEXUS_LEASE":              between(c.Lease, time.Second, 12*time.Hour),
 		"NEXUS_HANDLER_TIMEOUT":    c.HandlerTimeout == -1 || between(c.HandlerTimeout, time.Millisecond, 720*time.Hour),

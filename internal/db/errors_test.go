@@ -17,6 +17,7 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/dbtest"
 )
 
 func call(ctx context.Context, q nexus.DBTX, sql string, args ...any) error {
@@ -106,12 +107,12 @@ func TestContextErrorsPass(t *testing.T) {
 }
 
 func TestUnavailable(t *testing.T) {
-	killed := connect(t, pgx.QueryExecModeCacheStatement)
-	other := connect(t, pgx.QueryExecModeCacheStatement)
+	own := dbtest.New(t).OwnerURL
+	killed, other := connectTo(t, own, pgx.QueryExecModeCacheStatement), connectTo(t, own, pgx.QueryExecModeCacheStatement)
 	if _, err := other.Exec(t.Context(), "select pg_terminate_backend($1)", killed.PgConn().PID()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := other.Exec(t.Context(), "drop table if exists written; create table written (n int)"); err != nil {
+	if _, err := other.Exec(t.Context(), "create table written (n int)"); err != nil {
 		t.Fatal(err)
 	}
 	standby, err := other.BeginTx(t.Context(), pgx.TxOptions{AccessMode: pgx.ReadOnly})
@@ -151,8 +152,9 @@ func TestUnavailable(t *testing.T) {
 }
 
 func TestRestartTx(t *testing.T) {
-	one, two := connect(t, pgx.QueryExecModeCacheStatement), connect(t, pgx.QueryExecModeCacheStatement)
-	if _, err := one.Exec(t.Context(), "drop table if exists contended; create table contended (n int); insert into contended values (0)"); err != nil {
+	own := dbtest.New(t).OwnerURL
+	one, two := connectTo(t, own, pgx.QueryExecModeCacheStatement), connectTo(t, own, pgx.QueryExecModeCacheStatement)
+	if _, err := one.Exec(t.Context(), "create table contended (n int); insert into contended values (0)"); err != nil {
 		t.Fatal(err)
 	}
 	tx, err := one.BeginTx(t.Context(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/dbtest"
 )
 
 var modes = []pgx.QueryExecMode{
@@ -27,7 +28,7 @@ var modes = []pgx.QueryExecMode{
 func everyWay(t *testing.T, test func(t *testing.T, q nexus.DBTX)) {
 	for _, mode := range modes {
 		t.Run("pgx/"+mode.String(), func(t *testing.T) { test(t, connect(t, mode)) })
-		config, err := pgx.ParseConfig(server)
+		config, err := pgx.ParseConfig(dbtest.URL(t))
 		if err != nil {
 			t.Fatal(err)
 		}

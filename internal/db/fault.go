@@ -2,15 +2,15 @@ package db
 
 import (
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 )
 
-// The limits of what is kept exactly. The first two are the module's, so that any JSON decoder can read what was stored;
-// the last is numeric's own.
+// The limits of what is kept exactly. The nesting is the module's, and so is refusing numbers that no float64 holds, the same
+// as in core.emit, so that any JSON decoder can read what was stored; the decimals are numeric's own.
 const (
 	maxNesting  = 1000
-	maxNumber   = 1e308
 	maxDecimals = 16383
 )
 
@@ -118,7 +118,7 @@ func numberFault(b []byte) string {
 	s := string(b)
 	if f, err := strconv.ParseFloat(s, 64); err != nil && !math.IsInf(f, 0) {
 		return "" // no number: the syntax check will say so
-	} else if math.Abs(f) > maxNumber {
+	} else if math.IsInf(f, 0) || math.Abs(f) == math.MaxFloat64 && aboveMaxFloat(s) {
 		return "holds a number beyond 1e308 (" + clip(s) + ")"
 	}
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(s), "e")
@@ -135,6 +135,14 @@ func numberFault(b []byte) string {
 		return "holds a number with more than " + strconv.Itoa(maxDecimals) + " decimal places (" + clip(s) + ")"
 	}
 	return ""
+}
+
+// aboveMaxFloat tells the numbers that parsing rounds down to the largest float64 from that float as it is written. Postgres
+// compares exactly.
+func aboveMaxFloat(s string) bool {
+	exact, ok := new(big.Rat).SetString(s)
+	most, _ := new(big.Rat).SetString("1.7976931348623157e308")
+	return ok && exact.Abs(exact).Cmp(most) > 0
 }
 
 func hasExponent(b []byte) bool {

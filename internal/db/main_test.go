@@ -2,36 +2,25 @@ package db_test
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/nexuspg/nexus/internal/pgdev"
+	"github.com/nexuspg/nexus/internal/dbtest"
 )
 
-// server is the address of a server for these tests. They are about the seam alone, so it holds no schema.
-var server string
+func TestMain(m *testing.M) { dbtest.Main(m) }
 
-func TestMain(m *testing.M) {
-	cluster, err := pgdev.Start(context.Background(), pgdev.Options{Settings: pgdev.TestSettings()})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	server = cluster.URL("postgres")
-	code := m.Run()
-	if err := cluster.Stop(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
+// connect connects to a server as its superuser. Most tests here are about the seam alone and leave nothing behind, so they
+// need no database of their own.
 func connect(t *testing.T, mode pgx.QueryExecMode) *pgx.Conn {
 	t.Helper()
-	config, err := pgx.ParseConfig(server)
+	return connectTo(t, dbtest.URL(t), mode)
+}
+
+func connectTo(t *testing.T, url string, mode pgx.QueryExecMode) *pgx.Conn {
+	t.Helper()
+	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,12 +13,14 @@ import (
 // Options gathers the keys of an options argument. Zero values are left out: they mean "not given".
 type Options struct {
 	op   string
+	at   string
 	keys map[string]any
 	err  error
 }
 
-// NewOptions begins the options of one call of op.
-func NewOptions(op string) *Options { return &Options{op: op, keys: map[string]any{}} }
+// NewOptions begins the options of one call of op. In errors, at follows the name of an option: "[3]" for the third event of a
+// batch, as SQL counts, else nothing.
+func NewOptions(op, at string) *Options { return &Options{op: op, at: at, keys: map[string]any{}} }
 
 // Text adds a string.
 func (o *Options) Text(key, value string) {
@@ -92,7 +94,7 @@ func (o *Options) JSON(key string, value json.RawMessage) {
 	if value == nil {
 		return
 	}
-	text, err := Payload(o.op, key, value)
+	text, err := Payload(o.op, key+o.at, value)
 	if err != nil {
 		o.fail(err)
 		return
@@ -142,8 +144,9 @@ func (o *Options) check(key string, values ...string) {
 		default:
 			continue
 		}
+		key += o.at
 		o.fail(&nexus.Error{
-			Op: o.op, Code: nexus.CodeOptionValue, Message: fmt.Sprintf("option %s %s: %q", key, what, clip(v)), Field: key,
+			Op: o.op, Code: nexus.CodeOptionValue, Message: fmt.Sprintf("%s %s: %q", key, what, clip(v)), Field: key,
 			Hint: "Postgres keeps text as UTF-8 without NUL; encode other bytes, for example as base64",
 		})
 		return

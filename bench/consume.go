@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/node"
+	"github.com/nexuspg/nexus/queue"
+)
+
+// fill puts b.events envelopes on both queues.
+func (b *bench) fill(ctx context.Context) error {
+	if err := b.empty(ctx); err != nil {
+		return err
+	}
+	for left := b.events; left > 0; left -= 10_000 {
+		n := min(left, 10_000)
+		batch := make([]queue.Emission, n)
+		for i := range batch {
+			batch[i] = queue.Emission{Type: "order.placed", Payload: json.RawMessage(payload)}
+		}
+		if _, err := (queue.Emitter{Namespace: namespace}).EmitBatch(ctx, b.pool, batch); err != nil {
+			return err
+		}
+	}
+	for _, sql := range []string{
+		"insert into pgmq.q_raw (vt, message) select vt, message from pgmq.q_core_events_bench order by msg_id",
+		"vacuum analyze pgmq.q_raw", "vacuum analyze pgmq.q_core_events_bench", "checkpoint",
+	} {
+		if _, err := b.pool.Exec(ctx, sql); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leased runs a node whose handler does nothing.
+func (b *bench) leased(ctx context.Context) (float64, error) {
+	if err := b.fill(ctx); err != nil {
+		return 0, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var n atomic.Int64
+	var took time.Duration
+	began := time.Now()
+	nd := node.New(b.pool, node.Config{Namespace: namespace, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	nd.OnLeased("order.placed", func(context.Context, *nexus.Delivery) error {
+		if n.Add(1) == int64(b.events) {
+			took = time.Since(began)
+			cancel()
+		}
+		return nil
+	})
+	if err := nd.Run(ctx); err != nil {
+		return 0, err
+	}
+	return float64(b.events) / took.Seconds(), nil
+}
+
+// rawConsume is what a program does on pgmq alone: read 50, decode them, delete them.
+func (b *bench) rawConsume(ctx context.Context, conns int) (float64, error) {
+	if err := b.fill(ctx); err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	err := parallel(conns, func() error {
+		conn, err := b.pool.Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		defer conn.Release()
+		for {
+			rows, err := conn.Query(ctx, "select msg_id, read_ct, message from pgmq.read('raw'::text, 30, 50)")
+			if err != nil {
+				return err
+			}
+			var ids []int64
+			for rows.Next() {
+				var id int64
+				var ct int
+				var raw []byte
+				if err := rows.Scan(&id, &ct, &raw); err != nil {
+					return err
+				}
+				var message struct {
+					EventType string
+					Payload   json.RawMessage
+				}
+				if err := json.Unmarshal(raw, &message); err != nil {
+					return err
+				}
+				ids = append(ids, id)
+			}
+			if err := rows.Err(); err != nil || len(ids) == 0 {
+				return err
+			}
+			if _, err := conn.Exec(ctx, "select pgmq.delete('raw'::text, $1::bigint[])", ids); err != nil {
+				return err
+			}
+		}
+	})
+	return float64(b.events) / time.Since(began).Seconds(), err
+}

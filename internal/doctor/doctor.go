@@ -1,0 +1,129 @@
+// Package doctor looks a database over and says what is wrong, why that matters and which line mends it.
+//
+// It only reads, as whoever is connected, and one check that may not look does not stop the others. A check is a function
+// with a name and a reason in the lists of checks.go; those of a database without the schema of Nexus are cut short after
+// the check that says so. Nothing is unbounded: whatever could be many is counted up to a limit.
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/db"
+)
+
+// State is the verdict of a check.
+type State string
+
+// The states, from good to bad.
+const (
+	OK     State = "ok"
+	Warn   State = "warn"   // works, but not as it should, or not for long
+	Broken State = "broken" // something does not work
+)
+
+// Check is what one look found.
+type Check struct {
+	Name  string `json:"check"`
+	State State  `json:"state"`
+	Found string `json:"found"`
+	Why   string `json:"why"`            // it matters
+	Mend  string `json:"mend,omitempty"` // the line that mends it; empty when all is well
+}
+
+// Worst is the worst state of the checks.
+func Worst(checks []Check) State {
+	order := []State{OK, Warn, Broken}
+	worst := 0
+	for _, c := range checks {
+		worst = max(worst, slices.Index(order, c.State))
+	}
+	return order[worst]
+}
+
+// finding is a Check without what is known beforehand.
+type finding struct {
+	state       State
+	found, mend string
+}
+
+func ok(format string, args ...any) finding {
+	return finding{state: OK, found: fmt.Sprintf(format, args...)}
+}
+
+func warn(mend, format string, args ...any) finding {
+	return finding{Warn, fmt.Sprintf(format, args...), mend}
+}
+
+func broken(mend, format string, args ...any) finding {
+	return finding{Broken, fmt.Sprintf(format, args...), mend}
+}
+
+// probe is a check that is still to be made.
+type probe struct {
+	name, why string
+	look      func(context.Context, *pgxpool.Pool) (finding, error)
+}
+
+// Run makes all checks. It fails only if ctx ends; a database that cannot be reached is a finding.
+func Run(ctx context.Context, pool *pgxpool.Pool) ([]Check, error) {
+	var checks []Check
+	for _, group := range [][]probe{server, schema, upkeep} {
+		for _, p := range group {
+			c := p.check(ctx, pool)
+			if err := ctx.Err(); err != nil {
+				return checks, err
+			}
+			checks = append(checks, c)
+			if p.name == connection && c.State == Broken {
+				return checks, nil
+			}
+		}
+		there, err := hasSchema(ctx, pool)
+		if err != nil {
+			return checks, db.Error(ctx, "doctor", err)
+		}
+		if !there && len(checks) > len(server) {
+			return checks, nil
+		}
+	}
+	return checks, nil
+}
+
+func (p probe) check(ctx context.Context, pool *pgxpool.Pool) Check {
+	f, err := p.look(ctx, pool)
+	if err != nil {
+		f = unseen(db.Error(ctx, p.name, err))
+	}
+	return Check{Name: p.name, State: f.state, Found: f.found, Why: p.why, Mend: f.mend}
+}
+
+// unseen is the finding of a look that failed. Not being allowed to look is no fault of the database.
+func unseen(err error) finding {
+	e, is := errors.AsType[*nexus.Error](err)
+	switch {
+	case !is:
+		return broken("", "%v", err)
+	case errors.Is(err, nexus.ErrForbidden):
+		return warn("grant nexus_reader to the login that runs the doctor", "not visible: %s", e.Message)
+	case errors.Is(err, nexus.ErrUnavailable):
+		return broken("see whether the server runs and "+connectHint, "%s", e.Message)
+	case e.Hint != "":
+		return broken(e.Hint, "%s", e.Message)
+	}
+	return broken("", "%s (%s)", e.Message, e.Code)
+}
+
+const connectHint = "NEXUS_DATABASE_URL names it"
+
+func hasSchema(ctx context.Context, pool *pgxpool.Pool) (there bool, err error) {
+	err = pool.QueryRow(ctx, `select exists (select from pg_catalog.pg_namespace where nspname = 'core')
+		and exists (select from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+		             where n.nspname = 'core' and c.relname = 'sweep_status')`).Scan(&there)
+	return there, err
+}

@@ -1,0 +1,163 @@
+package node_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/dbtest"
+	"github.com/nexuspg/nexus/node"
+	"github.com/nexuspg/nexus/queue"
+)
+
+// The test binary runs itself again as a node process that can be killed.
+const (
+	envChildURL  = "NEXUS_TEST_CHILD_URL"
+	envChildMode = "NEXUS_TEST_CHILD_MODE"
+)
+
+func TestMain(m *testing.M) {
+	if url := os.Getenv(envChildURL); url != "" {
+		if err := child(url, os.Getenv(envChildMode)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	dbtest.Main(m)
+}
+
+// child is a node whose handlers write one row an event, and which dies of events of type "killer".
+func child(url, mode string) error {
+	ctx := context.Background()
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return err
+	}
+	cfg.MaxConns = 5
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	n := node.New(pool, node.Config{Namespace: ns, Lease: time.Second, Retry: nexus.RetryPolicy{MaxAttempts: 50}})
+	switch mode {
+	case "transactional":
+		n.On("x", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return effect(ctx, tx, d, "") })
+	case "leased":
+		n.OnLeased("x", func(ctx context.Context, d *nexus.Delivery) error {
+			_, err := pool.Exec(ctx, `insert into public.effect values ($1, $2)`, d.UID, d.Attempt)
+			return err
+		})
+	}
+	h := n.OnLeased("killer", func(context.Context, *nexus.Delivery) error {
+		os.Exit(137)
+		return nil
+	})
+	h.Retry.MaxAttempts = 3
+	return n.Run(ctx)
+}
+
+func spawn(t *testing.T, db *dbtest.DB, mode string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), envChildURL+"="+db.URL, envChildMode+"="+mode)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { kill(cmd) })
+	return cmd
+}
+
+func kill(cmd *exec.Cmd) {
+	if cmd.ProcessState == nil {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+}
+
+func emitMany(t *testing.T, db *dbtest.DB, n int) {
+	t.Helper()
+	for left := n; left > 0; left -= 1000 {
+		batch := make([]queue.Emission, min(left, 1000))
+		for i := range batch {
+			batch[i] = queue.Emission{Type: "x", Payload: i}
+		}
+		if _, err := (queue.Emitter{Namespace: ns}).EmitBatch(t.Context(), db.Pool, batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Two node processes, one of which is killed with -9 again and again and started anew.
+func TestKilledNodesLoseAndDoubleNothing(t *testing.T) {
+	events := 20_000
+	if testing.Short() {
+		events = 2_000
+	}
+	for _, mode := range []string{"transactional", "leased"} {
+		t.Run(mode, func(t *testing.T) {
+			db := newDB(t)
+			emitMany(t, db, events)
+			spawn(t, db, mode)
+			victim := spawn(t, db, mode)
+			for i := 1; i <= 4; i++ {
+				db.Wait(`select count(*) >= ` + strconv.Itoa(events*i/5) + ` from public.effect`)
+				kill(victim)
+				victim = spawn(t, db, mode)
+			}
+			db.Wait(queueEmpty)
+			if n := dbtest.Get[int](db, `select count(distinct event_uid)::int from public.effect`); n != events {
+				t.Errorf("%d events had an effect, want %d", n, events)
+			}
+			twice := dbtest.Get[int](db, `select count(*)::int - count(distinct event_uid)::int from public.effect`)
+			if mode == "transactional" && twice != 0 {
+				t.Errorf("%d effects too many", twice)
+			}
+			if n := dbtest.Get[int](db, `select count(*)::int from core.dead_letters`); n != 0 {
+				t.Errorf("%d dead letters", n)
+			}
+		})
+	}
+}
+
+func TestMessageThatKillsItsProcessIsBuried(t *testing.T) {
+	db := newDB(t)
+	if _, err := (queue.Emitter{Namespace: ns}).Emit(t.Context(), db.Pool, "killer", nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	emitMany(t, db, 200)
+	deaths := 0
+	for !dbtest.Get[bool](db, `select exists (select from core.dead_letters)`) {
+		if deaths++; deaths > 6 {
+			t.Fatal("the message was not buried")
+		}
+		cmd := spawn(t, db, "transactional")
+		ended := make(chan struct{})
+		go func() { _ = cmd.Wait(); close(ended) }()
+		tick := time.NewTicker(20 * time.Millisecond)
+		for alive := true; alive; {
+			select {
+			case <-ended:
+				alive = false
+			case <-tick.C:
+				alive = !dbtest.Get[bool](db, `select exists (select from core.dead_letters)`)
+			}
+		}
+		tick.Stop()
+		_ = cmd.Process.Kill()
+		<-ended
+	}
+	if got := dbtest.Get[string](db, `select format('%s %s', reason, attempts) from core.dead_letters`); got != "not acknowledged (process lost) 3" {
+		t.Errorf("dead letter: %s", got)
+	}
+	spawn(t, db, "transactional")
+	db.Wait(`select count(*) = 200 from public.effect`)
+}

@@ -1,0 +1,109 @@
+package queue_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/dbtest"
+	"github.com/nexuspg/nexus/queue"
+)
+
+type settings struct {
+	Metadata        string
+	Retry           string
+	UnhandledAfter  time.Duration
+	MaxPayloadBytes int
+	DedupeFor       time.Duration
+	DefaultConsumer bool
+	Restricted      bool
+}
+
+func stored(t *testing.T, db *dbtest.DB, namespace nexus.Namespace) settings {
+	t.Helper()
+	rows, err := db.Owner.Query(t.Context(), `select coalesce(metadata::text, ''), coalesce(retry::text, ''), unhandled_after, max_payload_bytes, dedupe_for,
+		default_consumer, restricted from core.namespaces where namespace = $1`, string(namespace))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[settings])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestNamespaceOptionsArrive(t *testing.T) {
+	db := dbtest.New(t)
+	ctx := t.Context()
+	opts := &queue.NamespaceOptions{
+		Metadata: json.RawMessage(`{"team":"till"}`), Retry: nexus.RetryPolicy{MaxAttempts: -1, Base: time.Second, Jitter: -1},
+		UnhandledAfter: 90 * time.Minute, MaxPayloadBytes: 4096, DedupeFor: time.Hour, DefaultConsumer: queue.Off, Restricted: queue.On,
+	}
+	for range 2 { // the second time it is there already
+		if err := queue.CreateNamespace(ctx, db.Owner, ns, opts); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := settings{
+		Metadata: `{"team": "till"}`, Retry: `{"base": "1.000000s", "jitter": 0, "max_attempts": -1}`, UnhandledAfter: 90 * time.Minute,
+		MaxPayloadBytes: 4096, DedupeFor: time.Hour, Restricted: true,
+	}
+	if diff := cmp.Diff(want, stored(t, db, ns)); diff != "" {
+		t.Errorf("created (-want +got):\n%s", diff)
+	}
+	wantError(t, queue.CreateNamespace(ctx, db.Owner, ns, nil), nexus.ErrConflict, nexus.CodeNamespaceDiffers, "p_options")
+
+	err := queue.AlterNamespace(ctx, db.Owner, ns, &queue.NamespaceOptions{DedupeFor: 2 * time.Hour, DefaultConsumer: queue.On, Restricted: queue.Off})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.DedupeFor, want.DefaultConsumer, want.Restricted = 2*time.Hour, true, false
+	if diff := cmp.Diff(want, stored(t, db, ns)); diff != "" {
+		t.Errorf("altered (-want +got):\n%s", diff)
+	}
+}
+
+func TestNamespaceRefusals(t *testing.T) {
+	db := dbtest.New(t)
+	ctx := t.Context()
+	for name, test := range map[string]struct {
+		got    error
+		family error
+		code   string
+		field  string
+	}{
+		"its name":     {queue.CreateNamespace(ctx, db.Owner, "Shop", nil), nexus.ErrInvalid, nexus.CodeNamespaceName, "p_namespace"},
+		"who creates":  {queue.CreateNamespace(ctx, db.Pool, "shop", nil), nexus.ErrForbidden, nexus.CodeDutyMissing, "p_namespace"},
+		"none of it":   {queue.AlterNamespace(ctx, db.Owner, "none", nil), nexus.ErrNotFound, nexus.CodeNoNamespace, "p_namespace"},
+		"a switch":     {queue.CreateNamespace(ctx, db.Owner, "shop", &queue.NamespaceOptions{Restricted: "perhaps"}), nexus.ErrInvalid, nexus.CodeOptionValue, "restricted"},
+		"its metadata": {queue.CreateNamespace(ctx, db.Owner, "shop", &queue.NamespaceOptions{Metadata: json.RawMessage(`[]`)}), nexus.ErrInvalid, nexus.CodeOptionValue, "metadata"},
+		"metadata that is no JSON": {
+			queue.CreateNamespace(ctx, unasked{t}, "shop", &queue.NamespaceOptions{Metadata: json.RawMessage(`[`)}),
+			nexus.ErrInvalid, nexus.CodePayload, "metadata",
+		},
+	} {
+		t.Run(name, func(t *testing.T) { wantError(t, test.got, test.family, test.code, test.field) })
+	}
+}
+
+func TestDropNamespace(t *testing.T) {
+	db := newDB(t)
+	db.Namespace("other")
+	ctx := t.Context()
+	if _, err := bus.Emit(ctx, db.Pool, "x", nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, queue.DropNamespace(ctx, db.Owner, ns, "other", true), nexus.ErrConflict, nexus.CodeNotConfirmed, "p_confirm")
+	wantError(t, queue.DropNamespace(ctx, db.Owner, ns, ns, false), nexus.ErrConflict, nexus.CodeNamespaceNotEmpty, "p_namespace")
+	if err := queue.DropNamespace(ctx, db.Owner, ns, ns, true); err != nil {
+		t.Fatal(err)
+	}
+	if left := dbtest.Get[string](db, "select string_agg(namespace, ',') from core.namespaces"); left != "other" {
+		t.Errorf("left: %s", left)
+	}
+}
