@@ -1,8 +1,8 @@
 // Package doctor looks a database over and says what is wrong, why that matters and which line mends it.
 //
 // It only reads, as whoever is connected, and one check that may not look does not stop the others. A check is a function
-// with a name and a reason in the lists of checks.go; those of a database without the schema of Nexus are cut short after
-// the check that says so. Nothing is unbounded: whatever could be many is counted up to a limit.
+// with a name and a reason, in one of three lists: the server, the schema, the upkeep. Without a connection or a schema
+// there is nothing to look at for those that follow. Nothing is unbounded: whatever could be many is counted up to a limit.
 package doctor
 
 import (
@@ -68,28 +68,20 @@ func broken(mend, format string, args ...any) finding {
 type probe struct {
 	name, why string
 	look      func(context.Context, *pgxpool.Pool) (finding, error)
+	decisive  bool // broken, it leaves nothing to look at for those after it
 }
 
 // Run makes all checks. It fails only if ctx ends; a database that cannot be reached is a finding.
 func Run(ctx context.Context, pool *pgxpool.Pool) ([]Check, error) {
 	var checks []Check
-	for _, group := range [][]probe{server, schema, upkeep} {
-		for _, p := range group {
-			c := p.check(ctx, pool)
-			if err := ctx.Err(); err != nil {
-				return checks, err
-			}
-			checks = append(checks, c)
-			if p.name == connection && c.State == Broken {
-				return checks, nil
-			}
+	for _, p := range slices.Concat(server, schema, upkeep) {
+		c := p.check(ctx, pool)
+		if err := ctx.Err(); err != nil {
+			return checks, err
 		}
-		there, err := hasSchema(ctx, pool)
-		if err != nil {
-			return checks, db.Error(ctx, "doctor", err)
-		}
-		if !there && len(checks) > len(server) {
-			return checks, nil
+		checks = append(checks, c)
+		if p.decisive && c.State == Broken {
+			break
 		}
 	}
 	return checks, nil

@@ -14,8 +14,8 @@ import (
 
 // schema are the checks of what is installed.
 var schema = []probe{
-	{"schema", "this program's calls fit one version of the schema, and what was edited by hand is lost at the next migration", lookSchema},
-	{"privileges", "a node takes nexus_consumer and nexus_producer, and nothing takes a superuser at run time", lookPrivileges},
+	{name: "privileges", why: "a node takes nexus_consumer and nexus_producer, and nothing takes a superuser at run time", look: lookPrivileges},
+	{name: "schema", why: "this program's calls fit one version of the schema, and what was edited by hand is lost at the next migration", look: lookSchema, decisive: true},
 }
 
 func lookSchema(ctx context.Context, pool *pgxpool.Pool) (finding, error) {

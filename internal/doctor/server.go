@@ -10,17 +10,15 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-const connection = "connection"
-
 // server are the checks that need nothing of Nexus.
 var server = []probe{
-	{connection, "everything goes through it", lookConnection},
-	{"server version", "Nexus is tested from PostgreSQL 15 on, and a standby takes no writes", lookVersion},
-	{"pgmq", "queues are pgmq's, and Nexus uses what came with 1.11", lookPgmq},
-	{"pg_cron", "it drives the upkeep while no node runs", lookCron},
-	{"pg_cron preload", "without its library in the server nothing fires", lookPreload},
-	{"pg_cron database", "its jobs fire in one database of a server only", lookCronDatabase},
-	{"pg_partman", "it keeps the event log's partitions; without it Nexus makes them itself", lookPartman},
+	{name: "connection", why: "everything goes through it", look: lookConnection, decisive: true},
+	{name: "server version", why: "Nexus is tested from PostgreSQL 15 on, and a standby takes no writes", look: lookVersion},
+	{name: "pgmq", why: "queues are pgmq's, and Nexus uses what came with 1.11", look: lookPgmq},
+	{name: "pg_cron", why: "it drives the upkeep while no node runs", look: lookCron},
+	{name: "pg_cron preload", why: "without its library in the server nothing fires", look: lookPreload},
+	{name: "pg_cron database", why: "its jobs fire in one database of a server only", look: lookCronDatabase},
+	{name: "pg_partman", why: "it keeps the event log's partitions; without it Nexus makes them itself", look: lookPartman},
 }
 
 func lookConnection(ctx context.Context, pool *pgxpool.Pool) (finding, error) {

@@ -12,13 +12,13 @@ import (
 
 // upkeep are the checks of what goes on.
 var upkeep = []probe{
-	{"partitions ahead", "events of a month without its partition end up in the default one", lookPartitions},
-	{"default partition", "rows there block the making of the partition they belong to", lookDefault},
-	{"tick", "without it delayed events stay away and dead nodes stay listed", lookTick},
-	{"sweeps", "each keeps one thing in order, and fails alone", lookSweeps},
-	{"lost nodes", "a node that went without a goodbye was killed or cut off; its events are taken over", lookNodes},
-	{"dead letters", "each is an event whose effect is missing until somebody decides", lookDeadLetters},
-	{"queue tables", "row security or triggers of others on a queue's table hide messages or slow every emit", lookQueueTables},
+	{name: "partitions ahead", why: "events of a month without its partition end up in the default one", look: lookPartitions},
+	{name: "default partition", why: "rows there block the making of the partition they belong to", look: lookDefault},
+	{name: "tick", why: "without it delayed events stay away and dead nodes stay listed", look: lookTick},
+	{name: "sweeps", why: "each keeps one thing in order, and fails alone", look: lookSweeps},
+	{name: "lost nodes", why: "a node that went without a goodbye was killed or cut off; its events are taken over", look: lookNodes},
+	{name: "dead letters", why: "each is an event whose effect is missing until somebody decides", look: lookDeadLetters},
+	{name: "queue tables", why: "row security or triggers of others on a queue's table hide messages or slow every emit", look: lookQueueTables},
 }
 
 const monthsAhead = 6
