@@ -2,7 +2,6 @@ package queue_test
 
 import (
 	"context"
-	"database/sql"
 	"testing"
 	"time"
 
@@ -58,14 +57,7 @@ func everyWay(t *testing.T, db *dbtest.DB, test func(t *testing.T, q nexus.DBTX)
 		t.Run("sql/"+mode.String(), func(t *testing.T) {
 			std := stdlib.OpenDB(*config)
 			defer std.Close()
-			tx, err := std.BeginTx(t.Context(), &sql.TxOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			test(t, nexus.SQL(tx))
-			if err := tx.Commit(); err != nil {
-				t.Fatal(err)
-			}
+			test(t, nexus.SQL(std))
 		})
 	}
 }
