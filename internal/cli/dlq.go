@@ -63,6 +63,25 @@ func (l *letterFlags) filter(cmd *cobra.Command, cfg *config.Config, args []stri
 	return f, nil
 }
 
+// picks reports whether anything on the command line picks letters. A namespace in the environment alone does not: it is
+// there for other commands, too, and these two verbs must not take "all of it" from there.
+func picks(cmd *cobra.Command, args []string) bool {
+	for _, name := range []string{"namespace", "source", "type", "reason", "before", "after"} {
+		if cmd.Flags().Changed(name) {
+			return true
+		}
+	}
+	return len(args) > 0
+}
+
+// jsonFlag is nil where the flag was not given: empty text is no JSON.
+func jsonFlag(text string) json.RawMessage {
+	if text == "" {
+		return nil
+	}
+	return json.RawMessage(text)
+}
+
 func letterID(cmd *cobra.Command, arg string) (int64, error) {
 	id, err := strconv.ParseInt(arg, 10, 64)
 	if err != nil {
@@ -160,15 +179,15 @@ func newDLQReplay(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay [ID...]",
 		Short: "Deliver dead letters again, with attempts counted from the start",
-		Long: `Deliver dead letters again to the consumer that gave them up. They are picked by id, or by namespace and flags, oldest
-first up to --limit; nothing at all to pick by is refused. --payload delivers another payload than the stored one, for one id.`,
+		Long: `Deliver dead letters again to the consumer that gave them up. They are picked by id, or by -n and other flags, oldest
+first up to --limit; without any of these nothing is done. --payload delivers another payload than the stored one, for one id.`,
 		Example: `  nexus-node dlq replay 12 13
   nexus-node dlq replay -n shop --type order.placed --dry-run
   nexus-node dlq replay 12 --payload '{"order": 7}'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.mendLetters(cmd, args, &flags, func(q nexus.DBTX, f deadletter.Filter) (deadletter.Result, error) {
 				return deadletter.Replay(cmd.Context(), q, f,
-					&deadletter.ReplayOptions{Payload: json.RawMessage(payload), DryRun: dryRun})
+					&deadletter.ReplayOptions{Payload: jsonFlag(payload), DryRun: dryRun})
 			}, false)
 		},
 	}
@@ -211,6 +230,9 @@ func (s *session) mendLetters(
 	cmd *cobra.Command, args []string, flags *letterFlags,
 	do func(nexus.DBTX, deadletter.Filter) (deadletter.Result, error), undo bool,
 ) error {
+	if !picks(cmd, args) {
+		return usage(cmd, "nothing says which dead letters: give ids, -n or another flag to pick by")
+	}
 	cfg, pool, err := s.connect(cmd)
 	if err != nil {
 		return err

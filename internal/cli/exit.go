@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -74,14 +76,14 @@ func isA[E error](err error) bool {
 func printError(w io.Writer, err error) {
 	line := func(label, text string) {
 		if text != "" {
-			fmt.Fprintf(w, "%s: %s\n", label, printable(text))
+			fmt.Fprintf(w, "%s: %s\n", label, printable(strings.Join(strings.Fields(text), " ")))
 		}
 	}
 	if e, ok := errors.AsType[*nexus.Error](err); ok {
 		line("error", e.Message)
 		line("field", e.Field)
 		line("detail", e.Detail)
-		line("hint", e.Hint)
+		line("hint", cmp.Or(e.Hint, connectHint(e)))
 		line("code", e.Code)
 		return
 	}
@@ -99,4 +101,12 @@ func printError(w io.Writer, err error) {
 	if isA[*config.Error](err) {
 		line("hint", "nexus-node config --help")
 	}
+}
+
+// connectHint is for errors that come from no server, which could have given a hint.
+func connectHint(e *nexus.Error) string {
+	if e.Code == "08001" {
+		return "see whether the server runs; " + config.EnvDatabaseURL + " names it"
+	}
+	return ""
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 
 	"github.com/spf13/cobra"
@@ -33,7 +32,7 @@ func newNamespaceCreate(s *session) *cobra.Command {
   nexus-node namespace create shop --max-attempts 5 --retry-base 2s --dedupe-for 72h --metadata '{"team": "orders"}'`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.Metadata = json.RawMessage(metadata)
+			opts.Metadata = jsonFlag(metadata)
 			opts.DefaultConsumer = queue.Switch(consumer)
 			if restrict {
 				opts.Restricted = queue.On

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -104,18 +105,9 @@ func unseen(err error) finding {
 	case errors.Is(err, nexus.ErrForbidden):
 		return warn("grant nexus_reader to the login that runs the doctor", "not visible: %s", e.Message)
 	case errors.Is(err, nexus.ErrUnavailable):
-		return broken("see whether the server runs and "+connectHint, "%s", e.Message)
+		return broken("see whether the server runs; NEXUS_DATABASE_URL names it", "%s", strings.Join(strings.Fields(e.Message), " "))
 	case e.Hint != "":
 		return broken(e.Hint, "%s", e.Message)
 	}
 	return broken("", "%s (%s)", e.Message, e.Code)
-}
-
-const connectHint = "NEXUS_DATABASE_URL names it"
-
-func hasSchema(ctx context.Context, pool *pgxpool.Pool) (there bool, err error) {
-	err = pool.QueryRow(ctx, `select exists (select from pg_catalog.pg_namespace where nspname = 'core')
-		and exists (select from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-		             where n.nspname = 'core' and c.relname = 'sweep_status')`).Scan(&there)
-	return there, err
 }

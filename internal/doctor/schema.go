@@ -82,6 +82,13 @@ func lookPrivileges(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	return ok("%s is in %s", login, strings.Join(held, ", ")), nil
 }
 
+func hasSchema(ctx context.Context, pool *pgxpool.Pool) (there bool, err error) {
+	err = pool.QueryRow(ctx, `select exists (select from pg_catalog.pg_namespace where nspname = 'core')
+		and exists (select from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+		             where n.nspname = 'core' and c.relname = 'sweep_status')`).Scan(&there)
+	return there, err
+}
+
 // some names the first few of what may be many.
 func some(names []string) string {
 	const most = 3

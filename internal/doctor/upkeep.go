@@ -83,7 +83,7 @@ func lookTick(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	if err != nil {
 		return finding{}, err
 	}
-	const mend = "run a node, or: create extension pg_cron; -- then: nexus-node migrate up"
+	const mend = "run a node, or see to pg_cron, above; then: nexus-node migrate up"
 	switch {
 	case age == nil:
 		return warn(mend, "never"), nil
