@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/dbtest"
 )
 
 // TestCodesAgreeWithDesign compares the constants with the table of the design, which core.error_codes follows too.
@@ -30,6 +31,16 @@ func TestCodesAgreeWithDesign(t *testing.T) {
 	slices.Sort(got)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("codes (-design +Go):\n%s", diff)
+	}
+}
+
+// TestCodesAgreeWithTheDatabase holds them against what psql users look up.
+func TestCodesAgreeWithTheDatabase(t *testing.T) {
+	want := dbtest.Get[[]string](dbtest.New(t), "select array_agg(code order by code) from core.error_codes")
+	got := codes(t)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("codes (-core.error_codes +Go):\n%s", diff)
 	}
 }
 

@@ -50,7 +50,7 @@ func refusal(op string, pg *pgconn.PgError, err error) *nexus.Error {
 	if misfit(pg) {
 		e.Code = nexus.CodeSchemaOlder
 		e.Detail = "SQLSTATE " + pg.Code
-		e.Hint = "bring the schema of this database up to the version of this program"
+		e.Hint = "bring the schema up to the version of this program: nexus-node migrate up"
 	}
 	return e
 }

@@ -1,0 +1,65 @@
+package deadletter_test
+
+import (
+	"testing"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/dbtest"
+	"github.com/nexuspg/nexus/queue"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+func newDB(t *testing.T, namespaces ...string) *dbtest.DB {
+	t.Helper()
+	db := dbtest.New(t)
+	for _, ns := range namespaces {
+		db.Namespace(ns)
+	}
+	return db
+}
+
+// bury emits an event of each type and rejects it for reason, as a node does. It returns the ids of the dead letters in that
+// order.
+func bury(t *testing.T, db *dbtest.DB, ns nexus.Namespace, reason string, types ...string) (ids []int64) {
+	t.Helper()
+	for i, eventType := range types {
+		r, err := queue.Emitter{Namespace: ns}.Emit(t.Context(), db.Pool, eventType, map[string]int{"n": i}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if msg := reject(t, db, ns, reason); msg != r.MessageID {
+			t.Fatalf("rejected message %d, not %d", msg, r.MessageID)
+		}
+		ids = append(ids, dbtest.Get[int64](db, "select dead_letter_id from core.dead_letters where event_uid = $1", r.EventUID))
+	}
+	return ids
+}
+
+// reject claims the one message of the main queue and rejects it.
+func reject(t *testing.T, db *dbtest.DB, ns nexus.Namespace, reason string) (msg int64) {
+	t.Helper()
+	queueName, ct := "core_events_"+string(ns), 0
+	err := db.Pool.QueryRow(t.Context(), `select msg_id, read_ct from core.claim($1, '{*}', '{0}', 1, '1 minute') where outcome = 'claimed'`,
+		queueName).Scan(&msg, &ct)
+	if err != nil {
+		t.Fatalf("claim: %v", err)
+	}
+	var outcome string
+	err = db.Pool.QueryRow(t.Context(), `select outcome from core.settle($1, 'test', '{}', '{}', array[$2::bigint], array[$3::int], '{reject}',
+		array[null::interval], array[null::jsonb], array[$4::text], '{boom}')`, queueName, msg, ct, reason).Scan(&outcome)
+	if err != nil || outcome != "buried" {
+		t.Fatalf("settle: %s, %v", outcome, err)
+	}
+	return msg
+}
+
+// resolutions maps each dead letter that has ended to how it did.
+func resolutions(t *testing.T, db *dbtest.DB) map[int64]string {
+	t.Helper()
+	return dbtest.Get[map[int64]string](db, "select coalesce(json_object_agg(dead_letter_id, resolution), '{}') from core.dead_letters where status = 'resolved'")
+}
+
+func waiting(db *dbtest.DB, ns string) int64 {
+	return dbtest.Get[int64](db, "select count(*) from pgmq.q_core_events_"+ns)
+}
