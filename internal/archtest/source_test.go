@@ -1,0 +1,89 @@
+package archtest
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+// The environment is read in internal/config alone, so that `nexus-node config` can list all that has an effect. What
+// starts servers for tests has variables of its own; passing the environment on to a child (os.Environ) is no reading.
+func TestEnvironmentIsReadInOnePlace(t *testing.T) {
+	readers := []string{"internal/config", "internal/pgdev", "internal/dbtest"}
+	for _, p := range modulePackages(t) {
+		if slices.Contains(readers, p.name) {
+			continue
+		}
+		p.inspect(t, func(pos token.Position, n ast.Node) {
+			call, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return
+			}
+			pkg, ok := call.X.(*ast.Ident)
+			if ok && pkg.Name == "os" && slices.Contains([]string{"Getenv", "LookupEnv", "ExpandEnv"}, call.Sel.Name) {
+				t.Errorf("%s reads the environment: take a value, internal/config is where it is read", pos)
+			}
+		})
+	}
+}
+
+var sqlText = regexp.MustCompile(`(?is)^\s*(select\b.*\b(from|core\.)|insert\s+into\b|update\b.*\bset\b|delete\s+from\b|with\b.*\bas\b|call\s+core\.)`)
+
+// A node works through the functions of the core as everybody does; their calls have names in Go.
+func TestNoSQLInNode(t *testing.T) {
+	for _, p := range modulePackages(t) {
+		if p.name != "node" {
+			continue
+		}
+		p.inspect(t, func(pos token.Position, n ast.Node) {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				if text, err := strconv.Unquote(lit.Value); err == nil && sqlText.MatchString(text) {
+					t.Errorf("%s holds SQL: internal/consume and internal/db are where a node's calls are written", pos)
+				}
+			}
+		})
+	}
+}
+
+func TestSQLTextIsRecognised(t *testing.T) {
+	for text, want := range map[string]bool{
+		"select * from core.nodes":              true,
+		"\n  select core.tick()":                true,
+		"update core.nodes set state = 'x'":     true,
+		"select a pool for it":                  false,
+		"with the pool's settings":              false,
+		"update available":                      false,
+		"node: give ids from 1 to 5":            false,
+		"delete from core.nodes where true":     true,
+		"insert into core.nodes values ('one')": true,
+	} {
+		if sqlText.MatchString(text) != want {
+			t.Errorf("%q counts as SQL: %t", text, !want)
+		}
+	}
+}
+
+// inspect visits every node of the package's files that are no tests.
+func (p pkg) inspect(t *testing.T, visit func(token.Position, ast.Node)) {
+	t.Helper()
+	for _, file := range p.files {
+		fset := token.NewFileSet()
+		parsed, err := parser.ParseFile(fset, file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			if n != nil {
+				pos := fset.Position(n.Pos())
+				pos.Filename = filepath.Join(p.name, filepath.Base(file))
+				visit(pos, n)
+			}
+			return true
+		})
+	}
+}
