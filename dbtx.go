@@ -32,6 +32,7 @@ type sqlDBTX struct {
 	}
 }
 
+// QueryRow makes s a DBTX.
 func (s sqlDBTX) QueryRow(ctx context.Context, query string, args ...any) pgx.Row {
 	return sqlRow{s.q.QueryRowContext(ctx, query, args...)}
 }

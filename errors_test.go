@@ -31,7 +31,7 @@ func TestErrorFamilies(t *testing.T) {
 	} {
 		err := fmt.Errorf("deploy: %w", &nexus.Error{Op: "emit", Code: code})
 		for _, family := range families {
-			if got := errors.Is(err, family); got != (family == want) {
+			if got := errors.Is(err, family); got != errors.Is(want, family) {
 				t.Errorf("%q is %q: %v", code, family, got)
 			}
 		}

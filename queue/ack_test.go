@@ -66,6 +66,7 @@ func TestAckNeedsTheLease(t *testing.T) {
 func TestAckEveryWay(t *testing.T) {
 	db := newDB(t)
 	everyWay(t, db, func(t *testing.T, q nexus.DBTX) {
+		t.Helper()
 		if _, err := bus.Emit(t.Context(), db.Pool, "paid", nil, nil); err != nil {
 			t.Fatal(err)
 		}

@@ -245,6 +245,7 @@ func TestTheDatabaseRefuses(t *testing.T) {
 func TestEmitBatchEveryWay(t *testing.T) {
 	db := newDB(t)
 	everyWay(t, db, func(t *testing.T, q nexus.DBTX) {
+		t.Helper()
 		emitMany(t, db, q, 1)
 		emitMany(t, db, q, 1000)
 	})
@@ -284,6 +285,7 @@ func emitMany(t *testing.T, db *dbtest.DB, q nexus.DBTX, n int) {
 func TestEmitEveryWay(t *testing.T) {
 	db := newDB(t)
 	everyWay(t, db, func(t *testing.T, q nexus.DBTX) {
+		t.Helper()
 		r, err := bus.Emit(t.Context(), q, "one", nil, &queue.EmitOptions{Delay: time.Hour})
 		if err != nil || r.EventID == 0 || r.EventUID == uuid.Nil || r.MessageID != 0 {
 			t.Errorf("delayed: %+v, %v", r, err)

@@ -40,6 +40,7 @@ func (u unasked) QueryRow(_ context.Context, sql string, _ ...any) pgx.Row {
 
 // everyWay runs test on a pgx connection and on database/sql, in each of pgx's query modes.
 func everyWay(t *testing.T, db *dbtest.DB, test func(t *testing.T, q nexus.DBTX)) {
+	t.Helper()
 	for _, mode := range []pgx.QueryExecMode{
 		pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec,
 		pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,

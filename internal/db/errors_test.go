@@ -125,7 +125,7 @@ func TestUnavailable(t *testing.T) {
 		"read-only":       call(t.Context(), standby, "insert into written values (1) returning n"),
 		"nobody listens":  dial(t, "127.0.0.1:1", ""),
 		"hangs up":        dial(t, listen(t, func(c net.Conn) { c.Close() }), ""),
-		"does not answer": dial(t, listen(t, func(c net.Conn) { io.Copy(io.Discard, c) }), "&connect_timeout=1"),
+		"does not answer": dial(t, listen(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }), "&connect_timeout=1"),
 		"unknown host":    dial(t, "no-such-host.invalid:1", ""),
 		"too many":        &pgconn.PgError{Code: "53300"},
 		"starting up":     &pgconn.PgError{Code: "57P03"},

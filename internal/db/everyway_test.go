@@ -26,6 +26,7 @@ var modes = []pgx.QueryExecMode{
 
 // everyWay runs test on each kind of DBTX in each of pgx's query modes.
 func everyWay(t *testing.T, test func(t *testing.T, q nexus.DBTX)) {
+	t.Helper()
 	for _, mode := range modes {
 		t.Run("pgx/"+mode.String(), func(t *testing.T) { test(t, connect(t, mode)) })
 		config, err := pgx.ParseConfig(dbtest.URL(t))
@@ -92,6 +93,7 @@ func TestEveryTypeComesBack(t *testing.T) {
 		Bools: []bool{true, false}, UIDs: []uuid.UUID{uid, uuid.Nil}, Times: []time.Time{at},
 	}
 	everyWay(t, func(t *testing.T, q nexus.DBTX) {
+		t.Helper()
 		var got row
 		err := db.Call(t.Context(), q, "types", `select $1::bigint, $2::int, $3::text, null::text, $4::boolean, $5::float8,
 			$6::text::uuid, $7::text::timestamptz, null::timestamptz, $8::text::jsonb, $9::bytea, $10::text::interval,
@@ -123,6 +125,7 @@ func fields(r *row) (all []any) {
 // 10,000.
 func TestArraysOfAnyLength(t *testing.T) {
 	everyWay(t, func(t *testing.T, q nexus.DBTX) {
+		t.Helper()
 		for _, n := range []int{1, 10_000} {
 			docs := make([]string, n)
 			maybe := make([]*string, n)

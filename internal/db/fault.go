@@ -1,6 +1,7 @@
 package db
 
 import (
+	"encoding/hex"
 	"math"
 	"math/big"
 	"strconv"
@@ -92,11 +93,11 @@ func hex4(b []byte, i int) rune {
 	if i+4 > len(b) {
 		return -1
 	}
-	n, err := strconv.ParseUint(string(b[i:i+4]), 16, 32)
-	if err != nil {
+	var n [2]byte
+	if _, err := hex.Decode(n[:], b[i:i+4]); err != nil {
 		return -1
 	}
-	return rune(n)
+	return rune(n[0])<<8 | rune(n[1])
 }
 
 func numberEnd(b []byte, i int) int {

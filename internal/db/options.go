@@ -135,7 +135,7 @@ func (o *Options) Encode() (string, error) {
 // that two keys could become one.
 func (o *Options) check(key string, values ...string) {
 	for _, v := range values {
-		what := ""
+		var what string
 		switch {
 		case !utf8.ValidString(v):
 			what = "is not valid UTF-8"

@@ -85,6 +85,7 @@ func TestMarshalledPayloadRoundTrips(t *testing.T) {
 }
 
 func store(t *testing.T, conn *pgx.Conn, text string) (string, *pgconn.PgError) {
+	t.Helper()
 	var stored string
 	err := conn.QueryRow(t.Context(), "select $1::text::jsonb::text", text).Scan(&stored)
 	refusal, ok := errors.AsType[*pgconn.PgError](err)

@@ -26,8 +26,7 @@ begin
                    coalesce((g.headers ->> 'nexus-first-at')::timestamptz, g.last_read_at) as first_at,
                    (g.headers ->> 'nexus-replay-of')::bigint as replay_of, coalesce((g.headers ->> 'nexus-round')::integer, 0) as replays,
                    (select nullif(jsonb_object_agg(h.key, h.value), '{}') from jsonb_each(g.headers) h where h.key not like 'nexus-%%') as user_headers
-              from gone g cross join lateral (select coalesce(jsonb_typeof(g.message) = 'object' and jsonb_typeof(g.message -> 'eventType') = 'string'
-                                                              and g.message ->> 'eventType' ~ '^[A-Za-z0-9][A-Za-z0-9._:/-]{0,199}$', false) as envelope) e),
+              from gone g cross join lateral (select core_private.event_type_of(g.message) is not null as envelope) e),
         refd as materialized (
             select k.*, case when k.event_uid is null then jsonb_build_object('queue', $1, 'msgId', k.msg_id) else jsonb_build_object('queue', $1, 'eventUid', k.event_uid) end as source_ref
               from known k),

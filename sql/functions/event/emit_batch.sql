@@ -35,7 +35,7 @@ begin
         return;
     end if;
     select u.n into v_i from unnest(p_event_types) with ordinality u(t, n)
-     where (u.t ~ '^[A-Za-z0-9][A-Za-z0-9._:/-]{0,199}$') is not true order by u.n limit 1;
+     where core_private.is_event_type(u.t) is not true order by u.n limit 1;
     if found then
         perform core_private.check_event_type(p_event_types[array_lower(p_event_types, 1) + v_i - 1], format('p_event_types[%s]', v_i));
     end if;

@@ -4,7 +4,7 @@ language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if p_event_type ~ '^[A-Za-z0-9][A-Za-z0-9._:/-]{0,199}$' then
+    if core_private.is_event_type(p_event_type) then
         return;
     end if;
     raise exception using errcode = 'NX002', column = p_field,

@@ -42,7 +42,7 @@ begin
     for r in execute format($q$
         with w as materialized (
             select q.ctid as tid, q.msg_id, q.read_ct, q.headers, pg_column_size(q.message) as bytes,
-                   case when q.message ->> 'eventType' ~ '^[A-Za-z0-9][A-Za-z0-9._:/-]{0,199}$' and jsonb_typeof(q.message -> 'eventType') = 'string' then q.message ->> 'eventType' end as t
+                   core_private.event_type_of(q.message) as t
               from %1$s q where %2$s for update skip locked),
         m as materialized (
             select w.*, case

@@ -14,7 +14,7 @@ begin
         raise exception using errcode = 'NX006', column = 'p_limit', message = format('p_limit cannot be %s', coalesce(p_limit::text, 'NULL')), hint = 'Give 1 to 1000.';
     end if;
     return query execute format($q$
-        select q.msg_id, q.read_ct, q.enqueued_at, q.vt, case when jsonb_typeof(q.message -> 'eventType') = 'string' then q.message ->> 'eventType' end,
+        select q.msg_id, q.read_ct, q.enqueued_at, q.vt, core_private.event_type_of(q.message),
                q.message, q.headers,
                case when q.vt <= $2 then 'visible' when q.headers ->> 'nexus-due' = core_private.iso(q.vt) then 'waiting' when q.read_ct > 0 then 'in flight' else 'waiting' end
           from %s q order by q.msg_id limit $1

@@ -65,7 +65,7 @@ begin
                 insert into core.delivery_errors (namespace, consumer, queue, msg_id, event_id, event_uid, event_type, attempt, action, reason, error, node_id, failed_at, due_at)
                 select $7, $8, $9, p.msg_id, case when p.message ->> 'eventId' ~ '^[0-9]{1,18}$' then (p.message ->> 'eventId')::bigint end,
                        case when p.message ->> 'eventUid' ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then (p.message ->> 'eventUid')::uuid end,
-                       coalesce(p.message ->> 'eventType', 'unknown.raw'), p.attempt, 'retry', p.reason, core_private.clean_text(coalesce(p.error, p.reason, '')), $10, $11, p.due
+                       coalesce(core_private.event_type_of(p.message), 'unknown.raw'), p.attempt, 'retry', p.reason, core_private.clean_text(coalesce(p.error, p.reason, '')), $10, $11, p.due
                   from put p where p.fate = 'retry')
             select case p.fate when 'retry' then 'retried' else 'released' end as outcome, p.msg_id, p.due from put p
             $q$, v_relation)
