@@ -1,5 +1,6 @@
 -- The hot path: one look at the namespace, the queue row first, then the log row with its message id. Ids are drawn after the
--- transaction has its own id, on which the order of lanes rests.
+-- transaction has its own id, on which the order of lanes rests. Checks that pass call no function of their own: each call of a pinned
+-- one makes the search path be worked out anew.
 create or replace function core.emit(p_namespace text, p_event_type text, p_payload jsonb = '{}', p_options jsonb = '{}')
 returns table (event_id bigint, event_uid uuid, message_id bigint, duplicate boolean)
 language plpgsql security definer
@@ -7,65 +8,89 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    v_now        timestamptz := core_private.now();
-    v_ns         record;
-    v_opt        record;
-    v_consumer   record;
-    v_message    jsonb;
-    v_event_id   bigint;
-    v_event_uid  uuid;
-    v_message_id bigint;
+    v_now            timestamptz := core_private.now();
+    v_ns             record;
+    v_key            record;
+    v_consumer       record;
+    v_message        jsonb;
+    v_event_id       bigint;
+    v_event_uid      uuid;
+    v_message_id     bigint;
+    v_dedupe_key     text;
+    v_ordering_key   text;
+    v_due_at         timestamptz;
+    v_headers        jsonb;
+    v_producer       text;
+    v_correlation_id text;
+    v_causation_uid  uuid;
+    v_broadcast      boolean := false;
+    v_authored_at    timestamptz;
+    v_tags           text[];
+    v_depth          integer := 0;
 begin
     select n.restricted, n.max_payload_bytes, n.dedupe_for, n.default_consumer into v_ns from core.namespaces n where n.namespace = p_namespace;
-    if not found or not core_private.has_duty(p_namespace, 'produce', v_ns.restricted) then
+    if not found or v_ns.restricted
+       or not pg_has_role(case when current_setting('role') = 'none' then session_user::name else current_setting('role')::name end, 'nexus_producer', 'member') then
         perform core_private.require_duty(p_namespace, 'produce');
     end if;
-    perform core_private.check_event_type(p_event_type);
-    perform core_private.check_payload(p_payload, v_ns.max_payload_bytes);
-    select * into v_opt from core_private.parse_emit_options(p_options, v_now);
+    if core_private.is_event_type(p_event_type) is not true then
+        perform core_private.check_event_type(p_event_type);
+    end if;
+    if (octet_length(p_payload::text) < 255) is not true then
+        perform core_private.check_payload(p_payload, v_ns.max_payload_bytes);
+    end if;
+    if p_options is distinct from '{}' then
+        select o.dedupe_key, o.ordering_key, o.due_at, o.headers, o.producer, o.correlation_id, o.causation_uid, o.broadcast, o.authored_at, o.tags, o.depth
+          into v_dedupe_key, v_ordering_key, v_due_at, v_headers, v_producer, v_correlation_id, v_causation_uid, v_broadcast, v_authored_at, v_tags, v_depth
+          from core_private.parse_emit_options(p_options, v_now) o;
+    end if;
 
     perform pg_current_xact_id();
-    if v_opt.dedupe_key is not null then
-        select k.event_id, k.event_uid, k.won into v_consumer
-          from core_private.claim_keys(p_namespace, array[v_opt.dedupe_key], v_now, v_now + v_ns.dedupe_for) k;
-        if not v_consumer.won then
-            return query select v_consumer.event_id, v_consumer.event_uid, null::bigint, true;
+    if v_dedupe_key is not null then
+        select k.event_id, k.event_uid, k.won into v_key from core_private.claim_keys(p_namespace, array[v_dedupe_key], v_now, v_now + v_ns.dedupe_for) k;
+        if not v_key.won then
+            return query select v_key.event_id, v_key.event_uid, null::bigint, true;
             return;
         end if;
-        v_event_id := v_consumer.event_id;
-        v_event_uid := v_consumer.event_uid;
+        v_event_id := v_key.event_id;
+        v_event_uid := v_key.event_uid;
     else
         v_event_id := nextval('core.event_id_seq');
         v_event_uid := gen_random_uuid();
     end if;
-    v_message := core_private.envelope(p_namespace, p_event_type, p_payload, v_now, v_event_id, v_event_uid, v_opt.producer, v_opt.ordering_key,
-        v_opt.correlation_id, v_opt.causation_uid, v_opt.broadcast, v_opt.authored_at, v_opt.tags, v_opt.depth);
+    v_message := core_private.envelope(p_namespace, p_event_type, p_payload, v_now, v_event_id, v_event_uid, v_producer, v_ordering_key,
+        v_correlation_id, v_causation_uid, v_broadcast, v_authored_at, v_tags, v_depth);
 
     for v_consumer in
-        select c.name, c.queue_name from core.consumers c
+        select c.name, c.queue_name, exists (select from core_private.wake_flags f where f.key = c.queue_name and f.waiting_until > v_now) as awaited
+          from core.consumers c
          where c.namespace = p_namespace and c.kind = 'unordered'
            and case when c.name = 'default' then v_ns.default_consumer
                     else exists (select from unnest(c.patterns) p where core_private.matches(p, p_event_type)) end
     loop
-        if v_opt.due_at is not null then
+        if v_due_at is not null then
             insert into core.delayed (due_at, queue_name, event_type, message, headers)
-            values (v_opt.due_at, v_consumer.queue_name, p_event_type, v_message, v_opt.headers);
-        elsif v_consumer.name = 'default' then
+            values (v_due_at, v_consumer.queue_name, p_event_type, v_message, v_headers);
+            continue;
+        end if;
+        if v_consumer.name = 'default' then
             execute format('insert into %s (vt, message, headers) values ($1, $2, $3) returning msg_id', core_private.queue_relation(v_consumer.queue_name))
-               into v_message_id using v_now, v_message, v_opt.headers;
-            perform core_private.wake(v_consumer.queue_name, v_now);
+               into v_message_id using v_now, v_message, v_headers;
         else
             execute format('insert into %s (vt, message, headers) values ($1, $2, $3)', core_private.queue_relation(v_consumer.queue_name))
-              using v_now, v_message, v_opt.headers;
+              using v_now, v_message, v_headers;
+        end if;
+        if v_consumer.awaited then
             perform core_private.wake(v_consumer.queue_name, v_now);
         end if;
     end loop;
 
     insert into core.event_log (event_id, namespace, event_type, payload, emitted_at, producer_node_id, metadata, event_uid, authored_at,
                                 correlation_id, causation_uid, depth, ordering_key, tags, headers, principal)
-    values (v_event_id, p_namespace, p_event_type, p_payload, v_now, v_opt.producer,
-            case when v_message_id is null then '{}'::jsonb else jsonb_build_object('messageId', v_message_id) end, v_event_uid, v_opt.authored_at,
-            v_opt.correlation_id, v_opt.causation_uid, v_opt.depth, v_opt.ordering_key, v_opt.tags, v_opt.headers, core_private.principal());
+    values (v_event_id, p_namespace, p_event_type, p_payload, v_now, v_producer,
+            case when v_message_id is null then '{}'::jsonb else jsonb_build_object('messageId', v_message_id) end, v_event_uid, v_authored_at,
+            v_correlation_id, v_causation_uid, v_depth, v_ordering_key, v_tags, v_headers,
+            session_user || case when current_setting('role') in ('none', session_user) then '' else ' as ' || current_setting('role') end);
     return query select v_event_id, v_event_uid, v_message_id, false;
 end $$;
 comment on function core.emit(text, text, jsonb, jsonb) is 'Emits one event in the caller''s transaction: a log row and a delivery to each matching consumer, or nothing. message_id is that on the default queue, NULL while delayed and for a duplicate. Options: dedupe_key, ordering_key, deliver_at or delay, headers, producer, correlation_id, causation_uid, broadcast, authored_at, tags, depth. Raises NX001, NX002, NX003, NX004, NX005, NX101, NX401, NX402, NX601, NX604.';
