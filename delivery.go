@@ -30,7 +30,7 @@ func (d *Delivery) Decode(v any) error {
 
 func decode(payload []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(payload))
-	
+	dec.UseNumber()
 	if err := dec.Decode(v); err != nil {
 		return err
 	}
