@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/dbtest"
+	"github.com/nexuspg/nexus/node"
+)
+
+// buried gives a namespace dead letters, one for each event type, refused for the reason.
+func buried(t *testing.T, db *dbtest.DB, ns, reason string, types ...string) {
+	t.Helper()
+	db.Namespace(ns)
+	for _, eventType := range types {
+		db.Exec("select core.emit($1, $2)", ns, eventType)
+	}
+	n := node.New(db.Pool, node.Config{Namespace: nexus.Namespace(ns), Logger: slog.New(slog.DiscardHandler)})
+	n.On("*", func(context.Context, pgx.Tx, *nexus.Delivery) error { return nexus.Reject(reason) })
+	if done, err := n.Work(t.Context(), len(types)); err != nil || done != len(types) {
+		t.Fatalf("%d of %d were handled: %v", done, len(types), err)
+	}
+}
+
+type letter struct {
+	ID        int64  `json:"dead_letter_id"`
+	Namespace string `json:"namespace"`
+	Type      string `json:"event_type"`
+	Reason    string `json:"reason"`
+}
+
+func types(letters []letter) string {
+	var out []string
+	for _, l := range letters {
+		out = append(out, l.Type)
+	}
+	return strings.Join(out, " ")
+}
+
+type counts struct{ Matched, Done, Skipped int }
+
+func TestDLQList(t *testing.T) {
+	db, s := onDatabase(t)
+	buried(t, db, "shop", "no", "a.b", "a.c", "b")
+	buried(t, db, "mall", "other", "a.b")
+	for _, c := range []struct{ flags, want string }{
+		{"", "a.b a.c b a.b"},
+		{"-n shop", "a.b a.c b"},
+		{"-n shop --type a.*", "a.b a.c"},
+		{"--type a.b", "a.b a.b"},
+		{"--type a", ""},
+		{"--type *", "a.b a.c b a.b"},
+		{"--reason other", "a.b"},
+		{"--source lane", ""},
+		{"--source delivery --limit 2", "a.b a.c"},
+		{"--after 2026-01-01T00:00:00Z --before 2026-01-01T00:00:00Z", ""},
+		{"--before 2999-01-01T00:00:00Z -n mall", "a.b"},
+	} {
+		got := types(okJSON[[]letter](s, append([]string{"dlq", "list"}, strings.Fields(c.flags)...)...))
+		if got != c.want {
+			t.Errorf("dlq list %s shows %q, want %q", c.flags, got, c.want)
+		}
+	}
+}
+
+func TestDLQReplay(t *testing.T) {
+	db, s := onDatabase(t)
+	buried(t, db, "shop", "no", "a.b", "a.c")
+	letters := okJSON[[]letter](s, "dlq", "list")
+	if d := cmp.Diff(counts{2, 2, 0}, okJSON[counts](s, "dlq", "replay", "-n", "shop", "--dry-run")); d != "" {
+		t.Error(d)
+	}
+	if got := types(okJSON[[]letter](s, "dlq", "list")); got != "a.b a.c" {
+		t.Fatalf("after a dry run there is %q", got)
+	}
+	first := fmt.Sprint(letters[0].ID)
+	if d := cmp.Diff(counts{1, 1, 0}, okJSON[counts](s, "dlq", "replay", first, "--payload", `{"new": true}`)); d != "" {
+		t.Error(d)
+	}
+	if got := dbtest.Get[string](db, "select (message -> 'payload')::text from core.peek('core_events_shop', 10)"); got != `{"new": true}` {
+		t.Errorf("what was replayed carries %s", got)
+	}
+	s.fails(exitNotFound, []string{"none of these"}, "dlq", "replay", first)
+	if got := types(okJSON[[]letter](s, "dlq", "list")); got != "a.c" {
+		t.Errorf("after the replay there is %q", got)
+	}
+	if r := s.run("dlq", "replay", "--type", "z.*"); r.code != exitOK {
+		t.Errorf("a filter that matches nothing is an answer, but: %s", r.errors)
+	}
+}
+
+// NEXUS_NAMESPACE is set for other commands; it must not make a bare verb take all.
+func TestDLQVerbsNeedAnExplicitChoice(t *testing.T) {
+	db, s := onDatabase(t)
+	buried(t, db, "shop", "no", "a.b")
+	s.cfg.Namespace = "shop"
+	s.fails(exitUsage, nil, "dlq", "replay")
+	s.fails(exitUsage, nil, "dlq", "discard", "--note", "x")
+	if got := types(okJSON[[]letter](s, "dlq", "list")); got != "a.b" {
+		t.Errorf("left is %q", got)
+	}
+}
+
+func TestDLQDiscardAndShow(t *testing.T) {
+	db, s := onDatabase(t)
+	buried(t, db, "shop", "no", "a.b", "a.c")
+	letters := okJSON[[]letter](s, "dlq", "list")
+	id := fmt.Sprint(letters[0].ID)
+	if d := cmp.Diff(counts{1, 1, 0}, okJSON[counts](s, "dlq", "discard", id, "--note", "test order", "--dry-run")); d != "" {
+		t.Error(d)
+	}
+	if got := types(okJSON[[]letter](s, "dlq", "list")); got != "a.b a.c" {
+		t.Fatalf("after a dry run there is %q", got)
+	}
+	s.ok("dlq", "discard", id, "--note", "test order")
+	shown := okJSON[map[string]any](s, "dlq", "show", id)
+	if shown["resolution"] != "discarded" || shown["resolved_reason"] != "test order" {
+		t.Errorf("resolved as %v for %v", shown["resolution"], shown["resolved_reason"])
+	}
+	s.fails(exitNotFound, []string{"no dead letter 999999"}, "dlq", "show", "999999")
+}
+
+// What somebody else wrote must not drive the terminal of whoever looks.
+func TestHostileTextIsShownNotSent(t *testing.T) {
+	db, s := onDatabase(t)
+	buried(t, db, "shop", "\x1b[2Jgone\r\u202e", "a.b")
+	id := fmt.Sprint(okJSON[[]letter](s, "dlq", "list")[0].ID)
+	for _, out := range []string{s.ok("dlq", "list"), s.ok("dlq", "show", id)} {
+		if strings.ContainsAny(out, "\x1b\r\u202e") || !strings.Contains(out, "gone") {
+			t.Errorf("control characters reach the terminal: %q", out)
+		}
+	}
+}
