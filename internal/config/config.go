@@ -23,7 +23,7 @@ type Config struct {
 	Workers          int           `split_words:"true" default:"0" accepts:"a whole number from 0 to 10000" about:"handlers at once; 0: one fewer than the pool has connections"`
 	IdlePollInterval time.Duration `split_words:"true" default:"1s" accepts:"a duration from 10ms to 1h, such as 500ms" about:"longest pause between two looks at an empty queue; wake-ups come sooner"`
 	Lease            time.Duration `split_words:"true" default:"30s" accepts:"a duration from 1s to 12h, such as 30s" about:"how long a claimed event is hidden from others; renewed while its handler runs"`
-	HandlerTimeout   time.Duration `split_words:"true" default:"30m" accepts:"a duration from 1ms to 720h, such as 5m, or -1ns for none" about:"how long a handler may run"`
+	HandlerTimeout   time.Duration `split_words:"true" default:"30m" accepts:"a duration from 1ms to 720h, such as 5m, or -1s for none" about:"how long a handler may run"`
 	Grace            time.Duration `split_words:"true" default:"30s" accepts:"a duration from 0s to 1h, such as 20s" about:"what handlers get to finish in when the node is told to stop"`
 
 	PoolMaxConns   int           `split_words:"true" default:"0" accepts:"a whole number from 0 to 1000" about:"connections of the pool; 0: pool_max_conns of the URL, else 4 or the number of cores"`

@@ -70,6 +70,7 @@ func TestWrongValuesAreOneSentence(t *testing.T) {
 		{"NEXUS_IDLE_POLL_INTERVAL", "500", `NEXUS_IDLE_POLL_INTERVAL is "500"; ` + takesPoll},
 		{"NEXUS_IDLE_POLL_INTERVAL", "2h", `NEXUS_IDLE_POLL_INTERVAL is "2h0m0s"; ` + takesPoll},
 		{"NEXUS_LEASE", "1ms", `NEXUS_LEASE is "1ms"; it takes a duration from 1s to 12h, such as 30s`},
+		{"NEXUS_HANDLER_TIMEOUT", "0", `NEXUS_HANDLER_TIMEOUT is "0s"; it takes a duration from 1ms to 720h, such as 5m, or -1s for none`},
 		{"NEXUS_LOG_LEVEL", "loud", `NEXUS_LOG_LEVEL is "loud"; it takes debug, info, warn or error`},
 		{"NEXUS_DATABASE_URL", "postgres://me:hunter2@host:port/db", `NEXUS_DATABASE_URL has a value it cannot have; it takes postgres://user@host:5432/database or keyword=value words`},
 		{"CORE_BATCH_SIZE", "ten", `CORE_BATCH_SIZE is "ten"; it takes a whole number`},
@@ -133,6 +134,7 @@ func TestUnknownVariables(t *testing.T) {
 		"NEXUS_PORT":           "tcp://10.0.0.1:80",
 		"NEXUS_SERVICE_HOST":   "10.0.0.1",
 		"NEXUS_TEST_SOMETHING": "x",
+		"NEXUS_PLATFORM":       "B",
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -66,7 +66,7 @@ func (c *Config) sentence(of string, err error) error {
 }
 
 // unknown finds NEXUS_ variables that are no setting: a typing mistake would otherwise look like a default. Kubernetes sets
-// NEXUS_PORT… and NEXUS_SERVICE_… for a service named nexus, and the tests have variables of their own; those are passed over.
+// NEXUS_PORT… and NEXUS_SERVICE_… for a service named nexus, and there are those that choose a server for dev and tests.
 func unknown(c *Config) []string {
 	var found []string
 	for _, entry := range os.Environ() {
@@ -75,7 +75,7 @@ func unknown(c *Config) []string {
 		if !ours || isField(c, name) {
 			continue
 		}
-		if strings.HasPrefix(rest, "PORT") || strings.HasPrefix(rest, "SERVICE_") || strings.HasPrefix(rest, "TEST_") {
+		if slices.ContainsFunc(passedOver, func(p string) bool { return strings.HasPrefix(rest, p) }) {
 			continue
 		}
 		found = append(found, fmt.Sprintf("%s is set but is no setting of nexus-node; `nexus-node config` lists them", name))
@@ -83,6 +83,8 @@ func unknown(c *Config) []string {
 	slices.Sort(found)
 	return found
 }
+
+var passedOver = []string{"PORT", "SERVICE_", "TEST_", "PLATFORM"}
 
 func isField(c *Config, name string) bool {
 	return slices.ContainsFunc(fields(c), func(f field) bool { return f.name == name })

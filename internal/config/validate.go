@@ -17,7 +17,7 @@ func (c *Config) Validate() error {
 		"NEXUS_WORKERS":            between(c.Workers, 0, 10_000),
 		"NEXUS_IDLE_POLL_INTERVAL": between(c.IdlePollInterval, 10*time.Millisecond, time.Hour),
 		"NEXUS_LEASE":              between(c.Lease, time.Second, 12*time.Hour),
-		"NEXUS_HANDLER_TIMEOUT":    c.HandlerTimeout == -1 || between(c.HandlerTimeout, time.Millisecond, 720*time.Hour),
+		"NEXUS_HANDLER_TIMEOUT":    c.HandlerTimeout < 0 || between(c.HandlerTimeout, time.Millisecond, 720*time.Hour),
 		"NEXUS_GRACE":              between(c.Grace, 0, time.Hour),
 		"NEXUS_POOL_MAX_CONNS":     between(c.PoolMaxConns, 0, 1000),
 		"NEXUS_CONNECT_TIMEOUT":    between(c.ConnectTimeout, 100*time.Millisecond, 5*time.Minute),

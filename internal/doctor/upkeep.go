@@ -24,25 +24,52 @@ var upkeep = []probe{
 const monthsAhead = 6
 
 func lookPartitions(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
-	rows, err := pool.Query(ctx, `select pg_catalog.to_char(m.at at time zone 'UTC', 'YYYY-MM')
+	type month struct {
+		Name string
+		Gap  bool // later months are there
+	}
+	rows, err := pool.Query(ctx, `select pg_catalog.to_char(m.at at time zone 'UTC', 'YYYY-MM'),
+		       exists (select from core.partitions p where p.from_time > m.at)
 		  from (select core.now() + pg_catalog.make_interval(months => i) as at from pg_catalog.generate_series(0, $1::int) i) m
 		 where not exists (select from core.partitions p where p.from_time <= m.at and p.to_time > m.at)
 		 order by m.at`, monthsAhead)
 	if err != nil {
 		return finding{}, err
 	}
-	missing, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	months, err := pgx.CollectRows(rows, pgx.RowToStructByPos[month])
 	if err != nil {
 		return finding{}, err
 	}
-	const mend = "select core.run_sweep('partitions');"
-	switch {
-	case len(missing) == 0:
+	if len(months) == 0 {
 		return ok("%d months", monthsAhead), nil
-	case len(missing) > monthsAhead-1:
-		return broken(mend, "missing: %s", strings.Join(missing, ", ")), nil
 	}
-	return warn(mend, "missing: %s", strings.Join(missing, ", ")), nil
+	var missing []string
+	for _, m := range months {
+		missing = append(missing, m.Name)
+	}
+	mend := "select core.run_sweep('partitions');"
+	if months[0].Gap {
+		if mend, err = mendGap(ctx, pool); err != nil {
+			return finding{}, err
+		}
+	}
+	found := "missing: " + strings.Join(missing, ", ")
+	if len(missing) >= monthsAhead {
+		return broken(mend, "%s", found), nil
+	}
+	return warn(mend, "%s", found), nil
+}
+
+// mendGap: pg_partman goes on from the newest partition and fills gaps only when told to; without it Nexus looks at every
+// month.
+func mendGap(ctx context.Context, pool *pgxpool.Pool) (string, error) {
+	var schema string
+	err := pool.QueryRow(ctx, `select coalesce((select n.nspname from pg_catalog.pg_extension e
+		join pg_catalog.pg_namespace n on n.oid = e.extnamespace where e.extname = 'pg_partman'), '')`).Scan(&schema)
+	if schema == "" {
+		return "select core.run_sweep('partitions');", err
+	}
+	return fmt.Sprintf("set role nexus_owner; select %s.partition_gap_fill('core.event_log'); reset role;", ident(schema)), err
 }
 
 // lookDefault counts what lies before the first partition and after the last one: that is in no other than the default

@@ -1,0 +1,208 @@
+package doctor
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/nexuspg/nexus/internal/dbtest"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+func examine(t *testing.T, pool *pgxpool.Pool) []Check {
+	t.Helper()
+	checks, err := Run(t.Context(), pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return checks
+}
+
+func named(t *testing.T, checks []Check, name string) Check {
+	t.Helper()
+	i := slices.IndexFunc(checks, func(c Check) bool { return c.Name == name })
+	if i < 0 {
+		t.Fatalf("there is no check %q among %v", name, checks)
+	}
+	return checks[i]
+}
+
+func states(checks []Check) map[string]State {
+	m := map[string]State{}
+	for _, c := range checks {
+		m[c.Name] = c.State
+	}
+	return m
+}
+
+// A fresh database, looked at by its installer. Clones have no pg_cron that fires, tests are superusers.
+func TestAFreshDatabase(t *testing.T) {
+	db := dbtest.New(t)
+	db.Exec("select core.tick()")
+	want := map[string]State{
+		"connection": OK, "server version": OK, "pgmq": OK, "pg_cron": OK, "pg_cron preload": OK, "pg_cron database": Warn, "pg_partman": OK,
+		"privileges": Warn, "schema": OK, "partitions ahead": OK, "default partition": OK, "tick": OK, "sweeps": OK, "lost nodes": OK,
+		"dead letters": OK, "queue tables": OK,
+	}
+	checks := examine(t, db.Owner)
+	if d := cmp.Diff(want, states(checks)); d != "" {
+		t.Errorf("%s\n%+v", d, checks)
+	}
+	for _, c := range checks {
+		if c.Why == "" || c.Found == "" || (c.State == OK) != (c.Mend == "") {
+			t.Errorf("%+v does not say what it should", c)
+		}
+	}
+}
+
+// The database where pg_cron fires has nothing to complain of but the superuser.
+func TestWherePgCronFires(t *testing.T) {
+	db := dbtest.Cron(t)
+	if c := named(t, examine(t, db.Owner), "pg_cron database"); c.State != OK {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestOrdinaryLogin(t *testing.T) {
+	db := dbtest.New(t)
+	checks := examine(t, db.Pool)
+	if c := named(t, checks, "privileges"); c.State != OK || !strings.Contains(c.Found, "nexus_consumer, nexus_producer") {
+		t.Errorf("%+v", c)
+	}
+	if c := named(t, checks, "schema"); c.State != OK {
+		t.Errorf("%+v", c)
+	}
+	// It is no reader: that is said, and is no fault of the database.
+	if c := named(t, checks, "dead letters"); c.State != Warn || !strings.Contains(c.Found, "not visible") || !strings.Contains(c.Mend, "nexus_reader") {
+		t.Errorf("%+v", c)
+	}
+	for _, c := range checks {
+		if c.State == Broken {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
+func TestWhatIsWrongIsFound(t *testing.T) {
+	for _, c := range []struct {
+		check string
+		harm  string
+		state State
+		found string
+		mend  string
+	}{
+		{"pgmq", "alter type pgmq.message_record rename attribute last_read_at to gone",
+			Broken, "too old", "alter extension pgmq update;"},
+		{"pg_partman", "drop extension pg_partman cascade", Warn, "not in this database", "create extension pg_partman"},
+		{"pg_cron", "drop extension pg_cron cascade", Warn, "not in this database", "create extension pg_cron"},
+		{"schema", "create or replace function core.now() returns timestamptz language sql as 'select now()'",
+			Warn, "core.now", "migrate up --repair"},
+		{"schema", "drop schema core, core_private cascade", Broken, "not installed", "migrate up"},
+		{"partitions ahead", `do $$ declare p text; begin
+			select partition_name into p from core.partitions where not is_default order by to_time desc offset 2 limit 1;
+			execute format('drop table core.%I', p); end $$`, Warn, "missing: ", "partition_gap_fill('core.event_log')"},
+		{"partitions ahead", `do $$ declare p text; begin
+			for p in select partition_name from core.partitions where not is_default and to_time > core.now() loop
+			execute format('drop table core.%I', p); end loop; end $$`, Broken, "missing: ", "core.run_sweep('partitions')"},
+		{"default partition", `insert into core.event_log (event_id, namespace, event_type, payload, emitted_at)
+			values (1, 'x', 'x', '{}', '1999-01-01')`, Broken, "1 row", "core.repair_partitions()"},
+		{"default partition", `insert into core.event_log (event_id, namespace, event_type, payload, emitted_at)
+			select i, 'x', 'x', '{}', '2199-01-01' from generate_series(1, 10010) i`, Broken, "more than 10000 rows", "core.repair_partitions()"},
+		{"tick", "select 1", Warn, "never", "run a node"},
+		{"tick", "update core_private.sweeps set last_started_at = core.now() - interval '5 min'", Warn, "last 5m", "run a node"},
+		{"tick", "update core_private.sweeps set last_started_at = core.now() - interval '1 day'", Broken, "last 24h", "run a node"},
+		{"sweeps", "update core_private.sweeps set failures = 3, last_error = 'boom' where name = 'reap'",
+			Broken, "reap failed 3 times: boom", "core.run_sweep('reap')"},
+		{"sweeps", "update core_private.sweeps set enabled = false where name = 'reap'", Warn, "reap is switched off", "--repair"},
+		{"lost nodes", `select core.create_namespace('shop'); select core.register_node('shop', 'n1', true, '{}');
+			update core.nodes set last_heartbeat = core.now() - interval '1 hour'`, Warn, "n1", "node list"},
+		{"dead letters", `select core.create_namespace('shop');
+			insert into core.dead_letters (namespace, source_kind, source_ref, payload, attempts, failed_at, reason)
+			values ('shop', 'delivery', '{}', '{}', 1, core.now(), 'x')`, Warn, "1 dead letter unresolved", "dlq list"},
+		{"queue tables", `select core.create_namespace('shop'); alter table pgmq.q_core_events_shop enable row level security`,
+			Warn, "row security on q_core_events_shop", `alter table "pgmq"."q_core_events_shop" disable row level security;`},
+		{"queue tables", `select core.create_namespace('shop'); select pgmq.enable_notify_insert('core_events_shop')`,
+			Warn, "on q_core_events_shop", "select pgmq.disable_notify_insert('core_events_shop');"},
+	} {
+		t.Run(c.check, func(t *testing.T) {
+			db := dbtest.New(t)
+			db.Exec(c.harm)
+			got := named(t, examine(t, db.Owner), c.check)
+			if got.State != c.state || !strings.Contains(got.Found, c.found) || !strings.Contains(got.Mend, c.mend) {
+				t.Errorf("after: %s\n%+v", c.harm, got)
+			}
+		})
+	}
+}
+
+// The lines that mend something in SQL do mend it.
+func TestMendingLinesMend(t *testing.T) {
+	for _, c := range []struct{ check, harm string }{
+		{"partitions ahead", `do $$ declare p text; begin
+			select partition_name into p from core.partitions where not is_default order by to_time desc offset 2 limit 1;
+			execute format('drop table core.%I', p); end $$`},
+		{"partitions ahead", `do $$ declare p text; begin
+			for p in select partition_name from core.partitions where not is_default order by to_time desc limit 3 loop
+			execute format('drop table core.%I', p); end loop; end $$`},
+		{"queue tables", `select core.create_namespace('shop'); select pgmq.enable_notify_insert('core_events_shop')`},
+	} {
+		t.Run(c.check, func(t *testing.T) {
+			db := dbtest.New(t)
+			db.Exec(c.harm)
+			bad := named(t, examine(t, db.Owner), c.check)
+			if bad.State == OK {
+				t.Fatal("the harm goes unnoticed")
+			}
+			db.Exec(bad.Mend)
+			if after := named(t, examine(t, db.Owner), c.check); after.State != OK {
+				t.Errorf("after %s: %+v", bad.Mend, after)
+			}
+		})
+	}
+}
+
+func TestWithoutASchemaNothingElseIsAsked(t *testing.T) {
+	db := dbtest.New(t)
+	db.Exec("drop schema core, core_private cascade")
+	checks := examine(t, db.Owner)
+	if last := checks[len(checks)-1]; last.Name != "schema" || last.State != Broken {
+		t.Errorf("the last check is %+v", last)
+	}
+}
+
+func TestWithoutAConnection(t *testing.T) {
+	cfg, err := pgxpool.ParseConfig("postgres://me:hunter2@127.0.0.1:1/app")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.ConnConfig.ConnectTimeout = 10 * time.Second
+	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	checks := examine(t, pool)
+	if len(checks) != 1 || checks[0].State != Broken || strings.Contains(checks[0].Found, "hunter2") {
+		t.Errorf("%+v", checks)
+	}
+}
+
+func TestWorst(t *testing.T) {
+	for want, checks := range map[State][]Check{
+		OK:     {{State: OK}},
+		Warn:   {{State: OK}, {State: Warn}, {State: OK}},
+		Broken: {{State: Broken}, {State: Warn}},
+	} {
+		if got := Worst(checks); got != want {
+			t.Errorf("%v make %s", checks, got)
+		}
+	}
+	if Worst(nil) != OK {
+		t.Error("no check is no fault")
+	}
+}
