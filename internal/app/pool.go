@@ -15,10 +15,9 @@ import (
 
 // PoolOptions say what a pool is for.
 type PoolOptions struct {
-	Application string            // application_name in pg_stat_activity, unless the URL names another
-	Log         *zerolog.Logger   // nil: SQL is not logged; at level debug every statement is, with its first arguments
-	MaxConns    int               // 0: NEXUS_POOL_MAX_CONNS, else pool_max_conns of the URL, else pgx's own choice
-	Session     map[string]string // settings of every session
+	Application string          // application_name in pg_stat_activity, unless the URL names another
+	Log         *zerolog.Logger // nil: SQL is not logged; at level debug every statement is, with its first arguments
+	MaxConns    int             // 0: NEXUS_POOL_MAX_CONNS, else pool_max_conns of the URL, else pgx's own choice
 }
 
 // Pool makes a pool without connecting.
@@ -35,9 +34,6 @@ func Pool(ctx context.Context, cfg *config.Config, o PoolOptions) (*pgxpool.Pool
 	params := pc.ConnConfig.RuntimeParams
 	if params["application_name"] == "" {
 		params["application_name"] = o.Application
-	}
-	for name, value := range o.Session {
-		params[name] = value
 	}
 	if cfg.PoolMaxConns > 0 {
 		pc.MaxConns = int32(cfg.PoolMaxConns)

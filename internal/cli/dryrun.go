@@ -10,7 +10,7 @@ import (
 )
 
 // rolledBack runs do in a transaction and takes it back: a dry run that is refused for the same reasons as the real one,
-// because it is the real one. Locks are given up after the same short time as all statements of the connection wait.
+// because it is the real one. Like that, it waits for locks, and holds them until it is taken back.
 func rolledBack(ctx context.Context, pool *pgxpool.Pool, do func(nexus.DBTX) error) error {
 	tx, err := pool.Begin(ctx)
 	if err != nil {
