@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"runtime/pprof"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,13 +35,25 @@ func main() {
 	events := flag.Int("events", 100_000, "messages to consume in a round")
 	seconds := flag.Duration("time", 5*time.Second, "how long to emit in a round")
 	rounds := flag.Int("rounds", 3, "rounds; the median counts")
+	only := flag.String("only", "", "run the comparisons whose name contains this")
+	profile := flag.String("cpuprofile", "", "write a CPU profile of this process")
 	flag.Parse()
-	if err := run(*events, *seconds, *rounds); err != nil {
+	if *profile != "" {
+		f, err := os.Create(*profile)
+		if err != nil {
+			log.Fatal(err)
+		}
+		if err := pprof.StartCPUProfile(f); err != nil {
+			log.Fatal(err)
+		}
+		defer pprof.StopCPUProfile()
+	}
+	if err := run(&bench{events: *events, time: *seconds, rounds: *rounds, only: *only}); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(events int, seconds time.Duration, rounds int) (err error) {
+func run(b *bench) (err error) {
 	ctx := context.Background()
 	cluster, err := pgdev.Start(ctx, pgdev.Options{CronDatabase: namespace})
 	if err != nil {
@@ -60,8 +74,8 @@ func run(events int, seconds time.Duration, rounds int) (err error) {
 	if err := pool.QueryRow(ctx, `select format('%s, synchronous_commit %s, fsync %s', version(), current_setting('synchronous_commit'), current_setting('fsync'))`).Scan(&version); err != nil {
 		return err
 	}
-	fmt.Printf("%s\n%d-byte payload, %d rounds, medians\n\n", version, len(payload), rounds)
-	b := &bench{pool: pool, events: events, time: seconds, rounds: rounds}
+	fmt.Printf("%s\n%d-byte payload, %d rounds, medians\n\n", version, len(payload), b.rounds)
+	b.pool = pool
 	return b.all(ctx)
 }
 
@@ -98,6 +112,7 @@ type bench struct {
 	events int
 	time   time.Duration
 	rounds int
+	only   string
 }
 
 func (b *bench) all(ctx context.Context) error {
@@ -116,6 +131,9 @@ func (b *bench) all(ctx context.Context) error {
 
 // compare alternates the two, so that what else the machine does hits both.
 func (b *bench) compare(ctx context.Context, name string, ours, raw func(context.Context) (float64, error)) error {
+	if !strings.Contains(name, b.only) {
+		return nil
+	}
 	var a, r []float64
 	for range b.rounds {
 		for _, side := range []struct {

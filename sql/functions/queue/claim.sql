@@ -49,7 +49,7 @@ begin
                        when not ($5 or coalesce(w.t, 'unknown.raw') = any ($6) or w.t ^@ any ($7)) then case when w.t is null then 'stray' else 'other' end
                        when w.read_ct > 0 and core_private.attempts_used_up(w.read_ct, w.headers, coalesce(w.t, 'unknown.raw'), $6, $8, $9) then 'dead'
                        else 'claim' end as fate,
-                   sum(w.bytes) over (rows unbounded preceding) - w.bytes as bytes_before, count(*) over (rows unbounded preceding) as nth
+                   sum(w.bytes) over (rows unbounded preceding) - w.bytes as bytes_before
               from w),
         c as materialized (select m.tid from m where m.fate = 'claim' and m.bytes_before < 33554432 limit $4),
         u as (
