@@ -46,7 +46,7 @@ func TestAFreshDatabase(t *testing.T) {
 	db.Exec("select core.tick()")
 	want := map[string]State{
 		"connection": OK, "server version": OK, "pgmq": OK, "pg_cron": OK, "pg_cron preload": OK, "pg_cron database": Warn, "pg_partman": OK,
-		"privileges": Warn, "schema": OK, "partitions ahead": OK, "default partition": OK, "tick": OK, "sweeps": OK, "lost nodes": OK,
+		"privileges": Warn, "schema": OK, "partitions ahead": OK, "default partition": OK, "tick": OK, "pg_cron jobs": OK, "sweeps": OK, "lost nodes": OK,
 		"dead letters": OK, "queue tables": OK,
 	}
 	checks := examine(t, db.Owner)

@@ -15,6 +15,7 @@ var upkeep = []probe{
 	{name: "partitions ahead", why: "events of a month without its partition end up in the default one", look: lookPartitions},
 	{name: "default partition", why: "rows there block the making of the partition they belong to", look: lookDefault},
 	{name: "tick", why: "without it delayed events stay away and dead nodes stay listed", look: lookTick},
+	{name: "pg_cron jobs", why: "a job that cannot run fails in silence, and with it what it was to do", look: lookJobs},
 	{name: "sweeps", why: "each keeps one thing in order, and fails alone", look: lookSweeps},
 	{name: "lost nodes", why: "a node that went without a goodbye was killed or cut off; its events are taken over", look: lookNodes},
 	{name: "dead letters", why: "each is an event whose effect is missing until somebody decides", look: lookDeadLetters},

@@ -1,0 +1,46 @@
+package doctor
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nexuspg/nexus/internal/dbtest"
+)
+
+const jobs = "pg_cron jobs"
+
+func TestJobsOfARoleThatIsGone(t *testing.T) {
+	db := dbtest.New(t)
+	if c := named(t, examine(t, db.Owner), jobs); c.State != OK {
+		t.Fatalf("before anything is wrong: %+v", c)
+	}
+	db.Exec(`insert into cron.job (schedule, command, database, username, active, jobname)
+		values ('0 0 1 1 *', 'select 1', 'elsewhere', 'a_role_that_left', false, 'yearly')`)
+	c := named(t, examine(t, db.Owner), jobs)
+	if c.State != Warn || !strings.Contains(c.Found, "'yearly' of a_role_that_left") {
+		t.Fatalf("%+v", c)
+	}
+	db.Exec(c.Mend)
+	if c := named(t, examine(t, db.Owner), jobs); c.State != OK {
+		t.Errorf("after the line that mends it: %+v", c)
+	}
+}
+
+func TestJobsAreNotVisibleToAll(t *testing.T) {
+	if c := named(t, examine(t, dbtest.New(t).Pool), jobs); c.State != OK || !strings.Contains(c.Found, "not visible") {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestJobsOfNexusThatAreMissing(t *testing.T) {
+	db := dbtest.Cron(t)
+	db.Exec("select core_private.ensure_jobs()")
+	if c := named(t, examine(t, db.Owner), jobs); c.State != OK {
+		t.Fatalf("before anything is wrong: %+v", c)
+	}
+	defer db.Exec("select core_private.ensure_jobs()")
+	db.Exec("select cron.unschedule(jobid) from cron.job where jobname = 'nexus:retention'")
+	if c := named(t, examine(t, db.Owner), jobs); c.State != Warn || !strings.Contains(c.Found, "nexus:retention") {
+		t.Errorf("%+v", c)
+	}
+}
