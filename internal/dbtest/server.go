@@ -10,10 +10,12 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/ory/dockertest/v3"
 	"github.com/ory/dockertest/v3/docker"
 
 	"github.com/nexuspg/nexus/internal/pgdev"
+	"github.com/nexuspg/nexus/migrate"
 )
 
 // EnvURL names a running server by a superuser's URL.
@@ -78,7 +80,7 @@ func choose() (server, error) {
 	}}, nil
 }
 
-// ensureTemplate builds the template on a server that was not prepared. Packages run at once, so one of them does it.
+// ensureTemplate builds the template on a server that was not prepared, and brings it up to date on one that was. Packages run at once, so one of them does it.
 func ensureTemplate(ctx context.Context, url string) error {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
@@ -90,10 +92,20 @@ func ensureTemplate(ctx context.Context, url string) error {
 	}
 	var there bool
 	err = conn.QueryRow(ctx, "select exists (select from pg_database where datname = $1)", pgdev.TemplateDatabase).Scan(&there)
-	if err != nil || there {
+	if err != nil {
 		return err
 	}
-	return BuildTemplate(ctx, url)
+	if !there {
+		return BuildTemplate(ctx, url)
+	}
+	// A server that outlives an edit of the SQL has an older template. Nothing is done when it is not.
+	pool, err := pgxpool.New(ctx, with(url, pgdev.TemplateDatabase, nil))
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	_, err = migrate.Up(ctx, pool, nil)
+	return err
 }
 
 // container runs the image that docker/ builds.
