@@ -33,7 +33,7 @@ emitted, handled, lost and doubled. Nothing is left running unless --keep is giv
 			if err != nil {
 				cache = os.TempDir()
 			}
-			o.CacheDir = filepath.Join(cache, "nexus", "demo")
+			o.CacheDir = filepath.Join(cache, "nexus", "webhooks")
 			o.Out = s.Stdout
 			o.NodeArgs = []string{exe, demoNode}
 			return demo.Run(cmd.Context(), o)
@@ -56,7 +56,7 @@ func newDemoNode(s *session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return demo.Node(cmd.Context(), cfg.DatabaseURL, args[0], app.Slog(app.Logger(s.Stderr, cfg.LogLevel)))
+			return demo.Node(cmd.Context(), s.Stdin, cfg.DatabaseURL, args[0], app.Slog(app.Logger(s.Stderr, cfg.LogLevel)))
 		},
 	}
 }

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/node"
@@ -20,6 +20,8 @@ const (
 
 	flakyType  = "github.star.created"
 	poisonType = "github.push"
+
+	noPush = "a push without commits is no push" // the reason of a rejection
 )
 
 // hook is what the aggregates need of a webhook.
@@ -33,14 +35,22 @@ type hook struct {
 	} `json:"sender"`
 }
 
-// Node runs one node process of the demo until ctx ends.
-func Node(ctx context.Context, databaseURL, name string, log *slog.Logger) error {
-	cfg, err := pgxpool.ParseConfig(databaseURL)
-	if err != nil {
-		return err
-	}
-	cfg.MaxConns = 5
-	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+// handler is what a node does with every webhook, whatever else some of them get.
+type handler func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery, node string) error
+
+// Node runs one node process of the demo until ctx ends or parent, a pipe that the demo holds open, does.
+func Node(ctx context.Context, parent io.Reader, databaseURL, name string, log *slog.Logger) error {
+	return serve(ctx, parent, databaseURL, name, log, aggregate)
+}
+
+func serve(ctx context.Context, parent io.Reader, databaseURL, name string, log *slog.Logger, every handler) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		_, _ = io.Copy(io.Discard, parent) // nothing ever comes; the end does
+		cancel()
+	}()
+	pool, err := connect(ctx, databaseURL)
 	if err != nil {
 		return err
 	}
@@ -49,9 +59,11 @@ func Node(ctx context.Context, databaseURL, name string, log *slog.Logger) error
 		Namespace: namespace, ID: name, Logger: log,
 		// The other node finds the events of the one that is killed when their leases end.
 		Lease: 3 * time.Second,
+		Grace: 10 * time.Second,
 		Retry: nexus.RetryPolicy{MaxAttempts: 6, Base: 100 * time.Millisecond, Max: time.Second},
 	})
-	n.On("github.*", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return aggregate(ctx, tx, d, name) })
+	// In this order, so that what every webhook gets is done when the second handler fails, and has to be undone.
+	n.On("github.*", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return every(ctx, tx, d, name) })
 	n.On(flakyType, func(_ context.Context, _ pgx.Tx, d *nexus.Delivery) error {
 		if d.Attempt <= 2 {
 			return fmt.Errorf("the star service is not up yet (attempt %d)", d.Attempt)
@@ -89,7 +101,7 @@ func check(ctx context.Context, tx pgx.Tx, eventType string, h hook) error {
 	}
 	switch {
 	case len(h.Commits) == 0:
-		return nexus.Reject("a push without commits is no push")
+		return nexus.Reject(noPush)
 	case !fixed:
 		return errors.New("a push without a repository")
 	}

@@ -8,19 +8,24 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// figures are the rows of the table, each a query that gives name and value.
+// figures are the rows of the table, each a query that gives name and value. An attempt that left neither an effect nor a
+// recorded failure went down with the killed node.
 const figures = `
-select 'events handled by ' || node, count(*)::text from demo.handled group by node
+select 'handled by ' || node, count(*)::text from demo.handled group by node
 union all select 'event types, repositories, senders', format('%s, %s, %s',
 	(select count(*) from demo.by_type), (select count(*) from demo.by_repository), (select count(*) from demo.by_sender))
 union all select 'sum of the aggregates', (select sum(events)::text from demo.by_type)
-union all select 'failed attempts that were tried again', (select count(*)::text from core.delivery_errors where action = 'retry')
-union all select 'events that needed more than one attempt', (select count(*)::text from demo.handled where attempt > 1)
-union all select 'lag emit to handled, p50 and p99, ms', (select format('%s, %s',
-	round((percentile_cont(0.5) within group (order by ms))::numeric, 1), round((percentile_cont(0.99) within group (order by ms))::numeric, 1))
+union all select 'retries after a failure', count(*)::text || coalesce(': ' || max(event_type) filter (where event_type = '` + flakyType + `') || ' '
+	|| count(*) filter (where event_type = '` + flakyType + `'), '') from core.delivery_errors where action = 'retry'
+union all select 'retries after kill -9', coalesce(sum(greatest(h.attempt - 1 - e.failures, 0)), 0)::text from demo.handled h
+	cross join lateral (select count(*) as failures from core.delivery_errors e where e.event_uid = h.event_uid and e.action = 'retry') e
+	where h.attempt > 1
+union all select 'lag from emit to effect, ms', (select format('median %s, 99%% below %s, longest %s',
+	round((percentile_cont(0.5) within group (order by ms))::numeric), round((percentile_cont(0.99) within group (order by ms))::numeric), round(max(ms)))
 	from (select extract(epoch from h.handled_at - r.received_at) * 1000 as ms from demo.handled h join demo.received r using (event_uid)) lag)
 union all select 'dead letters: ' || reason, count(*) || ', ' || string_agg(distinct coalesce(resolution, 'unresolved'), ', ') from core.dead_letters group by reason
-union all select 'log partition ' || tableoid::regclass::text, count(*) || ' events' from core.event_log group by tableoid
+union all select 'left on queue ' || queue_name, queue_length::text from core.queue_metrics
+union all select 'partition ' || tableoid::regclass::text, count(*) || ' events' from core.event_log group by tableoid
 union all select 'partitions of the log', count(*) || ', to ' || max(to_time)::date from core.partitions`
 
 // look are lines for psql.
@@ -33,7 +38,7 @@ var look = []string{
 	`select name, last_ok_at, last_ms, last_error from core.sweep_status`,
 }
 
-func (d *demo) report(ctx context.Context, url string) error {
+func (d *demo) report(ctx context.Context) error {
 	rows, err := d.owner.Query(ctx, figures)
 	if err != nil {
 		return err
@@ -50,6 +55,7 @@ func (d *demo) report(ctx context.Context, url string) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
+	url := d.cluster.URL(database)
 	if d.Keep {
 		d.say("\nlook further:")
 	} else {

@@ -1,11 +1,15 @@
--- The business of the demo. No unique key on demo.handled: a double effect must show.
+-- The business of the demo, and what its login may do there.
 create schema demo;
+
 create table demo.received (
     event_uid   uuid primary key,
     event_type  text not null,
     given_up    boolean not null default false,
     received_at timestamptz not null default clock_timestamp()
 );
+comment on table demo.received is 'One row a webhook, written in the transaction that emits it.';
+comment on column demo.received.given_up is 'Set by hand, in the transaction that discards its dead letter.';
+
 create table demo.handled (
     event_uid  uuid not null,
     node       text not null,
@@ -13,7 +17,17 @@ create table demo.handled (
     handled_at timestamptz not null default clock_timestamp()
 );
 create index on demo.handled (event_uid);
+comment on table demo.handled is 'One row an effect. No unique key: a double effect must show.';
+
 create table demo.by_type (event_type text primary key, events bigint not null);
 create table demo.by_repository (repository text primary key, events bigint not null);
 create table demo.by_sender (sender text primary key, events bigint not null);
+
 create table demo.switches (name text primary key, on_since timestamptz not null default clock_timestamp());
+comment on table demo.switches is 'Row "fixed": the handler knows what to do with a push that names no repository.';
+
+grant nexus_producer, nexus_consumer to demo_app;
+grant usage on schema demo to demo_app;
+grant insert on demo.received, demo.handled to demo_app;
+grant select, insert, update on demo.by_type, demo.by_repository, demo.by_sender to demo_app;
+grant select on demo.switches to demo_app;

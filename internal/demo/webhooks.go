@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"time"
 )
 
 const (
@@ -45,24 +46,44 @@ func webhooks(ctx context.Context, cacheDir string) (list []webhook, source stri
 	return list, fmt.Sprintf("a small written set (%s could not be fetched: %v)", packageName, fetchErr), err
 }
 
+// fetchFor bounds what npm takes, which without a network tries for minutes.
+const fetchFor = time.Minute
+
 // packaged returns the index of the package, fetched by npm, which checks its integrity, and kept in cacheDir.
 func packaged(ctx context.Context, cacheDir string) ([]byte, error) {
 	archive := filepath.Join(cacheDir, packedName)
 	if _, err := os.Stat(archive); err != nil {
-		if err := os.MkdirAll(cacheDir, 0o755); err != nil {
+		if err := fetch(ctx, archive); err != nil {
 			return nil, err
-		}
-		cmd := exec.CommandContext(ctx, "npm", "pack", "--silent", "--pack-destination", cacheDir, packageName+"@"+packageVersion)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("npm pack: %w: %.200s", err, out)
 		}
 	}
 	index, err := fromArchive(archive)
 	if err != nil {
-		// Half a file from an interrupted run must not fail every later one.
+		// A broken file must not fail every later run.
 		return nil, errors.Join(err, os.Remove(archive))
 	}
 	return index, nil
+}
+
+// fetch puts the whole archive in place or nothing, whoever else fetches it at the same time.
+func fetch(ctx context.Context, archive string) error {
+	if err := os.MkdirAll(filepath.Dir(archive), 0o750); err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp(filepath.Dir(archive), "fetch-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	ctx, cancel := context.WithTimeout(ctx, fetchFor)
+	defer cancel()
+	npm := exec.CommandContext(ctx, "npm", "pack", "--silent", packageName+"@"+packageVersion)
+	npm.Dir = work
+	npm.WaitDelay = time.Second // helpers of npm may hold its output open
+	if out, err := npm.CombinedOutput(); err != nil {
+		return fmt.Errorf("npm pack: %w: %.200s", err, out)
+	}
+	return os.Rename(filepath.Join(work, packedName), archive)
 }
 
 func fromArchive(path string) ([]byte, error) {
