@@ -81,6 +81,9 @@ func (l *Loop) plan(now time.Time) (s step) {
 	switch {
 	case s.ask.Limit > 0 || len(s.results) > 0:
 	case l.draining || l.inline:
+		if len(l.done) > 0 {
+			s.until = l.since.Add(settleDelay)
+		}
 	case l.pace.callMe(now):
 		l.pace.announced = now
 		l.pace.next = now // whoever emitted before the flag was up did not call: look once more

@@ -6,12 +6,13 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_n integer := 0;
+    v_before timestamptz := clock_timestamp() - interval '7 days';
+    v_n      integer := 0;
 begin
     if exists (select from pg_extension e where e.extname = 'pg_cron') then
         delete from cron.job_run_details d
          using (select x.runid from cron.job_run_details x order by x.runid limit p_limit) old
-         where d.runid = old.runid and coalesce(d.end_time, d.start_time) < clock_timestamp() - interval '7 days';
+         where d.runid = old.runid and coalesce(d.end_time, d.start_time) < v_before;
         get diagnostics v_n = row_count;
     end if;
     return v_n;

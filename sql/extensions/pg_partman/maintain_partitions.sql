@@ -8,6 +8,7 @@ set timezone = 'UTC'
 set lock_timeout = '3s'
 as $$
 declare
+    v_now     timestamptz := core_private.now();
     v_schema  text := core_private.partman_schema();
     v_driver  text := core_private.set_up_partitions();
     v_default bigint;
@@ -18,12 +19,12 @@ begin
     if v_schema is not null then
         execute format('select %I.run_maintenance(p_parent_table := $1, p_analyze := false, p_jobmon := false)', v_schema) using 'core.event_log';
     else
-        for v_old in select p.partition_name from core.partitions p where p.to_time < core_private.now() - interval '6 months' loop
+        for v_old in select p.partition_name from core.partitions p where p.to_time < v_now - interval '6 months' loop
             execute format('drop table core.%I', v_old);
         end loop;
     end if;
     v_default := core_private.rows_in_default();
-    select count(*)::integer into v_ahead from core.partitions p where p.from_time > core_private.now();
+    select count(*)::integer into v_ahead from core.partitions p where p.from_time > v_now;
     if v_default > 0 or v_ahead < 6 then
         raise exception using errcode = 'object_not_in_prerequisite_state',
             message = format('partitions of core.event_log: %s months ahead, %s rows in the default partition', v_ahead, v_default),

@@ -15,16 +15,16 @@ begin
     perform core_private.set_up_partitions();
     if core_private.rows_in_default() > 0 then
         lock table core.event_log in access exclusive mode;
-        create temporary table nexus_repair on commit drop as select * from core.event_log_default;
-        delete from core.event_log_default;
-        for v_from in select distinct date_trunc('month', r.emitted_at) from pg_temp.nexus_repair r order by 1 loop
+        execute 'create temporary table nexus_repair on commit drop as select * from core.event_log_default';
+        execute 'delete from core.event_log_default';
+        for v_from in execute 'select distinct date_trunc(''month'', r.emitted_at) from pg_temp.nexus_repair r order by 1' loop
             continue when exists (select from core.partitions p where p.from_time <= v_from and p.to_time > v_from);
             v_name := 'event_log_p' || to_char(v_from, case when coalesce(v_major, 5) < 5 then 'YYYY_MM' else 'YYYYMMDD' end);
             execute format('create table core.%I partition of core.event_log for values from (%L) to (%L)', v_name, v_from, v_from + interval '1 month');
         end loop;
-        insert into core.event_log select * from pg_temp.nexus_repair;
+        execute 'insert into core.event_log select * from pg_temp.nexus_repair';
         get diagnostics v_moved = row_count;
-        drop table pg_temp.nexus_repair;
+        execute 'drop table pg_temp.nexus_repair';
     end if;
     perform core.maintain_partitions();
     return coalesce(v_moved, 0);

@@ -1,6 +1,6 @@
 create or replace function core_private.fail_option(p_field text, p_value jsonb, p_hint text)
 returns void
-language plpgsql immutable
+language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin

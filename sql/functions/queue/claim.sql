@@ -21,7 +21,12 @@ declare
     v_dead     bigint[] := '{}';
     v_dead_ct  integer[] := '{}';
     v_reason   text[] := '{}';
-    r          record;
+    v_outcome  text;
+    v_id       bigint;
+    v_ct       integer;
+    v_message  jsonb;
+    v_headers  jsonb;
+    v_scanned  bigint;
 begin
     select * into v_owner from core_private.queue_owner(p_queue, 'consume');
     if v_owner.consumer_id is null then
@@ -39,7 +44,7 @@ begin
     end if;
     v_prefixes := array(select left(t, -1) from unnest(p_types) t where right(t, 2) in ('.*', ':*'));
 
-    for r in execute format($q$
+    for v_outcome, v_id, v_ct, v_message, v_headers, v_scanned in execute format($q$
         with w as materialized (
             select q.ctid as tid, q.msg_id, q.read_ct, q.headers, pg_column_size(q.message) as bytes,
                    core_private.event_type_of(q.message) as t
@@ -63,23 +68,23 @@ begin
         using coalesce(p_floor, 0), v_now, least(greatest(coalesce(p_window, p_limit), p_limit), 10000), p_limit, v_all, p_types, v_prefixes, p_max_attempts,
               case when cardinality(p_types) > 0 then core_private.max_attempts(v_owner.consumer_retry, v_owner.namespace_retry) end, p_lease
     loop
-        if r.outcome in ('claimed', 'window') then
-            outcome := r.outcome; msg_id := r.msg_id; read_ct := r.read_ct; message := r.message; headers := r.headers; scanned_to := r.scanned_to;
+        if v_outcome in ('claimed', 'window') then
+            outcome := v_outcome; msg_id := v_id; read_ct := v_ct; message := v_message; headers := v_headers; scanned_to := v_scanned;
             return next;
         else
-            v_dead := v_dead || r.msg_id;
-            v_dead_ct := v_dead_ct || r.read_ct;
-            v_reason := v_reason || case r.outcome when 'dead' then 'not acknowledged (process lost)' else 'not an envelope' end;
+            v_dead := v_dead || v_id;
+            v_dead_ct := v_dead_ct || v_ct;
+            v_reason := v_reason || case v_outcome when 'dead' then 'not acknowledged (process lost)' else 'not an envelope' end;
         end if;
     end loop;
     if v_dead <> '{}' then
         -- What is no envelope waits as long as some live node asks for unknown.raw.
-        select coalesce(array_agg(d.id), '{}') as ids, coalesce(array_agg(d.ct), '{}') as cts, coalesce(array_agg(d.reason), '{}') as reasons into r
+        select coalesce(array_agg(d.id), '{}') as ids, coalesce(array_agg(d.ct), '{}') as cts, coalesce(array_agg(d.reason), '{}') as reasons into v_dead, v_dead_ct, v_reason
           from unnest(v_dead, v_dead_ct, v_reason) d(id, ct, reason)
          where d.reason <> 'not an envelope' or not core_private.is_handled(v_owner.namespace, 'unknown.raw');
-        if r.ids <> '{}' then
+        if v_dead <> '{}' then
             return query select 'buried'::text, b.msg_id, b.read_ct, null::jsonb, null::jsonb, null::bigint
-                           from core_private.bury(p_queue, null, r.ids, r.cts, r.reasons, array_fill(null::text, array[cardinality(r.ids)])) b;
+                           from core_private.bury(p_queue, null, v_dead, v_dead_ct, v_reason, array_fill(null::text, array[cardinality(v_dead)])) b;
         end if;
     end if;
 end $$;

@@ -14,7 +14,6 @@ declare
     v_relation text := core_private.queue_relation(p_queue);
     v_n        integer := coalesce(cardinality(p_ids), 0);
     v_done     bigint[];
-    r          record;
 begin
     select * into v_owner from core_private.queue_owner(p_queue, 'consume');
     if cardinality(p_ack_ids) is distinct from cardinality(p_ack_cts)

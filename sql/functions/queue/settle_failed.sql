@@ -11,7 +11,16 @@ declare
     v_now      timestamptz := core_private.now();
     v_relation text := core_private.queue_relation(p_queue);
     v_done     bigint[] := '{}';
-    v_fates    record;
+    v_dead_ids      bigint[];
+    v_dead_cts      integer[];
+    v_dead_reasons  text[];
+    v_dead_errors   text[];
+    v_live_ids      bigint[];
+    v_live_fates    text[];
+    v_live_attempts integer[];
+    v_live_reasons  text[];
+    v_live_errors   text[];
+    v_live_due      timestamptz[];
     r          record;
 begin
     select u.action, u.after into r from unnest(p_actions, p_afters) u(action, after)
@@ -47,10 +56,11 @@ begin
                array_agg($9 + coalesce(f.after, core.retry_delay(f.effective, f.attempt))) filter (where f.fate in ('retry', 'release')) as live_due
           from fate f
         $q$, v_relation)
-       into v_fates using p_ids, p_cts, p_actions, p_afters, p_policies, p_reasons, p_errors, p_retry, v_now;
+       into v_dead_ids, v_dead_cts, v_dead_reasons, v_dead_errors, v_live_ids, v_live_fates, v_live_attempts, v_live_reasons, v_live_errors, v_live_due
+      using p_ids, p_cts, p_actions, p_afters, p_policies, p_reasons, p_errors, p_retry, v_now;
 
-    if v_fates.live_ids is not null then
-        for r in execute format($q$
+    if v_live_ids is not null then
+        for outcome, msg_id, due_at in execute format($q$
             with put as (
                 update %1$s q
                    set vt = u.due,
@@ -69,16 +79,15 @@ begin
                   from put p where p.fate = 'retry')
             select case p.fate when 'retry' then 'retried' else 'released' end as outcome, p.msg_id, p.due from put p
             $q$, v_relation)
-            using v_fates.live_ids, v_fates.live_fates, v_fates.live_attempts, v_fates.live_reasons, v_fates.live_errors, v_fates.live_due,
+            using v_live_ids, v_live_fates, v_live_attempts, v_live_reasons, v_live_errors, v_live_due,
                   p_namespace, p_consumer, p_queue, p_node, v_now
         loop
-            outcome := r.outcome; msg_id := r.msg_id; due_at := r.due;
-            v_done := v_done || r.msg_id;
+            v_done := v_done || msg_id;
             return next;
         end loop;
     end if;
-    if v_fates.dead_ids is not null then
-        for r in select b.msg_id from core_private.bury(p_queue, p_node, v_fates.dead_ids, v_fates.dead_cts, v_fates.dead_reasons, v_fates.dead_errors) b loop
+    if v_dead_ids is not null then
+        for r in select b.msg_id from core_private.bury(p_queue, p_node, v_dead_ids, v_dead_cts, v_dead_reasons, v_dead_errors) b loop
             outcome := 'buried'; msg_id := r.msg_id; due_at := null;
             v_done := v_done || r.msg_id;
             return next;

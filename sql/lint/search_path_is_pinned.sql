@@ -1,0 +1,8 @@
+-- error: a function without a pinned search_path runs what its caller's path names.
+-- remedy: set search_path = pg_catalog, pg_temp. Excepted are small SQL functions that must be inlined and name everything in full.
+select p.oid::regprocedure::text
+  from pg_proc p
+ where p.pronamespace in ('core'::regnamespace, 'core_private'::regnamespace)
+   and not exists (select from unnest(p.proconfig) c where c = 'search_path=pg_catalog, pg_temp')
+   and not (p.prolang = (select oid from pg_language where lanname = 'sql') and not p.prosecdef
+            and p.proname in ('now', 'iso', 'queue_relation', 'is_event_type', 'event_type_of', 'envelope'))

@@ -1,0 +1,119 @@
+package nexussql_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/nexuspg/nexus/internal/dbtest"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+func column(t *testing.T, db *dbtest.DB, sql string) []string {
+	t.Helper()
+	rows, err := db.Owner.Query(t.Context(), sql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// The lints find nothing, and each finds an offender that is made for it.
+func TestLints(t *testing.T) {
+	offenders := map[string]string{
+		"search_path_is_pinned":     `create function core.offender() returns int language sql as 'select 1'`,
+		"public_may_do_nothing":     `create function core.offender() returns int language sql as 'select 1'; grant execute on function core.offender() to public`,
+		"everything_has_a_comment":  `create table core.offender (i int primary key)`,
+		"definers_belong_to_nexus":  `create function core.offender() returns int language sql security definer as 'select 1'`,
+		"raises_are_coded":          `create function core.offender() returns void language plpgsql as 'begin raise exception ''no''; end'`,
+		"raised_codes_are_listed":   `create function core.offender() returns void language plpgsql as 'begin raise exception using errcode = ''NX998''; end'`,
+		"clock_is_not_in_a_where":   `create function core.offender() returns void language plpgsql as 'begin perform from core.nodes where last_heartbeat < core_private.now(); end'`,
+		"foreign_keys_have_indexes": `create table core.offender (i int primary key, n text references core.namespaces)`,
+		"tables_have_primary_keys":  `create table core.offender (i int)`,
+	}
+	db := dbtest.New(t)
+	files, err := filepath.Glob("lint/*.sql")
+	if err != nil || len(files) != len(offenders) {
+		t.Fatalf("%d lints, %d offenders, %v", len(files), len(offenders), err)
+	}
+	for _, f := range files {
+		name := strings.TrimSuffix(filepath.Base(f), ".sql")
+		t.Run(name, func(t *testing.T) {
+			raw, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var found []string
+			for _, o := range column(t, db, string(raw)) {
+				// The tests' own clock is not as the file says.
+				if o != "core_private.now()" {
+					found = append(found, o)
+				}
+			}
+			if len(found) > 0 {
+				t.Errorf("offenders: %v", found)
+			}
+			db.Exec(offenders[name])
+			after := strings.Join(column(t, db, string(raw)), " ")
+			if !strings.Contains(after, "offender") {
+				t.Errorf("the lint does not find its offender (%s); it found %q", offenders[name], after)
+			}
+			db.Exec(`do $$ begin drop function if exists core.offender(); drop table if exists core.offender; end $$`)
+		})
+	}
+}
+
+// Bodies are text to CREATE FUNCTION; plpgsql_check reads them.
+func TestBodiesCheckOut(t *testing.T) {
+	db := dbtest.New(t)
+	if !dbtest.Get[bool](db, `select exists (select from pg_extension where extname = 'plpgsql_check')`) {
+		t.Skip("this server has no plpgsql_check")
+	}
+	found := column(t, db, `
+		select format('%s line %s: %s %s', p.oid::regprocedure, c.lineno, c.level, c.message)
+		  from pg_proc p join pg_language l on l.oid = p.prolang and l.lanname = 'plpgsql'
+		 cross join lateral tap.plpgsql_check_function_tb(p.oid, performance_warnings := false, extra_warnings := true) c
+		 where p.pronamespace in ('core'::regnamespace, 'core_private'::regnamespace)
+		   and (c.level = 'error' or c.message like 'unused%' or c.message like 'never read%')
+		   and c.message not like 'cannot determinate a result of dynamic SQL%'
+		   and c.message not like '%pg_temp.nexus_repair%' -- a table that exists only while the function runs
+		`)
+	for _, f := range found {
+		t.Error(f)
+	}
+}
+
+// One function a file, named like it.
+func TestFilesAreNamedLikeTheirFunctions(t *testing.T) {
+	for _, pattern := range []string{"functions/*/*.sql", "extensions/*/*.sql"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %v", pattern, err)
+		}
+		for _, f := range files {
+			raw, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body := string(raw)
+			name := strings.TrimSuffix(filepath.Base(f), ".sql")
+			if name == "core_now" {
+				name = "now" // there are two clocks to call, one file each
+			}
+			if strings.Count(body, "create or replace function") != 1 {
+				t.Errorf("%s holds %d functions, want 1", f, strings.Count(body, "create or replace function"))
+			}
+			if !strings.Contains(body, "core."+name+"(") && !strings.Contains(body, "core_private."+name+"(") {
+				t.Errorf("%s does not create a function %s", f, name)
+			}
+		}
+	}
+}
