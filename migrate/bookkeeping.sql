@@ -58,7 +58,8 @@ select 'view', format('%I.%I', n.nspname, c.relname),
 comment on view core_private.installed_definitions is 'Every function and view of Nexus, with a hash of its present definition.';
 
 -- A hash of who may do what with the objects of Nexus, by which the installer sees whether the grants still stand.
--- Partitions come and go and are reached through their parents, so they don't count.
+-- Partitions come and go and are reached through their parents, so they don't count; nor does whether defaults are spelled
+-- out, which a restore changes.
 create or replace function core_private.grants_state()
 returns text
 language sql
@@ -67,16 +68,18 @@ set search_path = pg_catalog, pg_temp
 as $$
   select encode(sha256(convert_to(coalesce(string_agg(g.line, E'\n' order by g.line collate "C"), ''), 'UTF8')), 'hex')
     from (
-      select format('schema %s %s', nspname, nspacl) as line
+      select format('schema %s %s', nspname, coalesce(nspacl, acldefault('n', nspowner))) as line
         from pg_namespace
        where nspname in ('core', 'core_private')
        union all
-      select format('function %s.%s(%s) %s', n.nspname, p.proname, oidvectortypes(p.proargtypes), p.proacl)
+      select format('function %s.%s(%s) %s', n.nspname, p.proname, oidvectortypes(p.proargtypes),
+               coalesce(p.proacl, acldefault('f', p.proowner)))
         from pg_proc p
         join pg_namespace n on n.oid = p.pronamespace
        where n.nspname in ('core', 'core_private')
        union all
-      select format('relation %s.%s %s', n.nspname, c.relname, c.relacl)
+      select format('relation %s.%s %s', n.nspname, c.relname,
+               coalesce(c.relacl, acldefault(case c.relkind when 'S' then 's'::"char" else 'r' end, c.relowner)))
         from pg_class c
         join pg_namespace n on n.oid = c.relnamespace
        where n.nspname in ('core', 'core_private') and c.relkind in ('r', 'p', 'v', 'm', 'S') and not c.relispartition

@@ -88,3 +88,14 @@ func TestAScriptRefusesAnotherVersion(t *testing.T) {
 		t.Error("there is no version 3")
 	}
 }
+
+func TestARestoredDatabaseIsUpToDate(t *testing.T) {
+	address := cluster.URL(newDatabase(t, cluster))
+	mustUp(t, connect(t, address), nil, embedded())
+	restored := cluster.URL(newDatabase(t, cluster))
+	psql(t, restored, client(t, "pg_dump", "", address))
+	report := mustUp(t, connect(t, restored), nil, embedded())
+	if len(report.Applied) > 0 || len(report.Drift) > 0 || len(report.Orphans) > 0 {
+		t.Errorf("after a restore there is to do: %+v", report)
+	}
+}
