@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,13 +21,11 @@ const (
 
 // play emits, kills, mends and returns the counts. When it fails, the error ends with the last words of the nodes.
 func (d *demo) play(ctx context.Context, all []webhook) (_ *Result, err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	emitted, emitting := make(chan error, 1), false
+	ctx, cancel := context.WithCancelCause(ctx)
+	var emitting sync.WaitGroup
 	defer func() {
-		cancel()
-		if emitting {
-			<-emitted
-		}
+		cancel(nil)
+		emitting.Wait()
 		for len(d.nodes) > 0 {
 			p := d.nodes[0]
 			d.kill(p)
@@ -50,8 +49,11 @@ func (d *demo) play(ctx context.Context, all []webhook) (_ *Result, err error) {
 	d.tell("two node processes are alive: pids %d and %d", victim.cmd.Process.Pid, survivor.cmd.Process.Pid)
 
 	began := time.Now()
-	emitting = true
-	go func() { emitted <- emitAll(ctx, d.app, all, emitters) }()
+	emitting.Go(func() {
+		if err := emitAll(ctx, d.app, all, emitters); err != nil {
+			cancel(fmt.Errorf("emit: %w", err))
+		}
+	})
 
 	if err := d.wait(ctx, "half to be handled", `select count(*) >= $1 from demo.handled`, len(all)/2); err != nil {
 		return nil, err
@@ -59,9 +61,9 @@ func (d *demo) play(ctx context.Context, all []webhook) (_ *Result, err error) {
 	d.kill(victim)
 	d.tell("half are handled, says the database: kill -9 %d", victim.cmd.Process.Pid)
 
-	emitting = false
-	if err := <-emitted; err != nil {
-		return nil, fmt.Errorf("emit: %w", err)
+	emitting.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
 	}
 	d.tell("%d webhooks were emitted, each in a transaction with its business row, %.0f a second", len(all), float64(len(all))/time.Since(began).Seconds())
 

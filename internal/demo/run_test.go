@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -19,6 +20,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/nexuspg/nexus"
 )
 
 // small is a run on the written set.
@@ -165,11 +168,24 @@ func TestNodeThatDiesIsNoticed(t *testing.T) {
 	}
 }
 
+func TestWebhookThatCannotBeEmittedEndsTheDemo(t *testing.T) {
+	t.Parallel()
+	began := time.Now()
+	o := Options{Events: 10, Out: io.Discard, NodeArgs: nodeArgs("be-node")}
+	err := run(t.Context(), o, []webhook{{"github.no type", []byte(`{}`)}}, "the test")
+	if e, ok := errors.AsType[*nexus.Error](err); !ok || e.Code != nexus.CodeEventType {
+		t.Errorf("the error is %v", err)
+	}
+	if took := time.Since(began); took > patience {
+		t.Errorf("it took %s to notice", took)
+	}
+}
+
 func TestNothingIsLeftRunning(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("looks for processes in /proc")
 	}
-	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
