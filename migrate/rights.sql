@@ -8,6 +8,12 @@ with wanted (kind, object, name, privilege, grantee, required) as (
    cross join (values ('usage'), ('create')) p (privilege)
    where n.nspname = 'pgmq'
   union all
+  -- operators read, send and delete by hand, with pgmq's own functions
+  select 'schema', n.oid, quote_ident(n.nspname), 'usage', g.grantee, false
+    from pg_namespace n
+   cross join (values ('nexus_operator'), ('nexus_reader')) g (grantee)
+   where n.nspname = 'pgmq'
+  union all
   select 'table', c.oid, format('%I.%I', n.nspname, c.relname), p.privilege, 'nexus_owner', true
     from pg_class c
     join pg_namespace n on n.oid = c.relnamespace

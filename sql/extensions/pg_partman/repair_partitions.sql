@@ -7,6 +7,7 @@ set timezone = 'UTC'
 set lock_timeout = '10s'
 as $$
 declare
+    v_path  text := core_private.session_search_path();
     v_moved bigint;
     v_from  timestamptz;
     v_major integer := (select split_part(e.extversion, '.', 1)::integer from pg_extension e where e.extname = 'pg_partman');
@@ -26,7 +27,9 @@ begin
         get diagnostics v_moved = row_count;
         execute 'drop table pg_temp.nexus_repair';
     end if;
-    perform core.maintain_partitions();
-    return coalesce(v_moved, 0);
+    perform core_private.run_partition_maintenance();
+    v_moved := coalesce(v_moved, 0);
+    perform set_config('search_path', v_path, false);
+    return v_moved;
 end $$;
 comment on function core.repair_partitions() is 'Moves rows out of the default partition into months of their own, and catches up with maintenance; returns how many rows. Locks the log while it runs.';

@@ -8,7 +8,7 @@ begin
     perform core_private.register_sweep('promote', 'core.promote_delayed(10000)', '10 seconds', 'tick', 10);
     perform core_private.register_sweep('reap', 'core.reap_nodes()', '10 seconds', 'tick', 20);
     perform core_private.register_sweep('expire_keys', 'core_private.expire_keys()', '1 minute', 'tick', 30);
-    perform core_private.register_sweep('partitions', 'core.maintain_partitions()', '1 hour', 'job', 40);
+    perform core_private.register_sweep('partitions', 'core_private.run_partition_maintenance()', '1 hour', 'job', 40);
     perform core_private.register_sweep('retention', 'core_private.apply_retention()', '1 day', 'job', 50);
     perform core_private.register_sweep('job_run_details', 'core_private.trim_job_run_details()', '1 day', 'job', 60);
     return jsonb_build_object('partitions', core_private.set_up_partitions(), 'jobs', core_private.ensure_jobs());

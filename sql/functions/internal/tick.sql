@@ -8,6 +8,7 @@ declare
     v_now     timestamptz := core_private.now();
     v_results jsonb := '[]';
     v_name    text;
+    v_path    text;
 begin
     if not pg_try_advisory_xact_lock(hashtext('nexus'), hashtext('tick')) then
         return jsonb_build_object('skipped', 'another tick is running');
@@ -19,8 +20,13 @@ begin
                or s.last_started_at <= v_now - case s.driven_by when 'job' then 2 * s.every else s.every end)
          order by s.position
     loop
-        v_results := v_results || core.run_sweep(v_name);
+        v_results := v_results || core_private.run_one_sweep(v_name);
+        v_path := coalesce(v_path, case when v_name = 'partitions' then core_private.session_search_path() end);
     end loop;
-    return jsonb_build_object('ran', v_results);
+    v_results := jsonb_build_object('ran', v_results);
+    if v_path is not null then
+        perform set_config('search_path', v_path, false);
+    end if;
+    return v_results;
 end $$;
 comment on function core.tick() is 'Runs the sweeps that are due, each isolated from the others; pg_cron and nodes call it. Returns what ran.';

@@ -17,7 +17,7 @@ declare
 begin
     select * into v_owner from core_private.queue_owner(p_queue, 'consume');
     if cardinality(p_ack_ids) is distinct from cardinality(p_ack_cts)
-       or v_n <> all (array[coalesce(cardinality(p_cts), 0), coalesce(cardinality(p_actions), 0), coalesce(cardinality(p_afters), 0),
+       or v_n <> any (array[coalesce(cardinality(p_cts), 0), coalesce(cardinality(p_actions), 0), coalesce(cardinality(p_afters), 0),
                             coalesce(cardinality(p_policies), 0), coalesce(cardinality(p_reasons), 0), coalesce(cardinality(p_errors), 0)]) then
         raise exception using errcode = 'NX006', column = 'p_ids', message = 'the arrays of settle differ in length',
             hint = 'p_ack_ids and p_ack_cts are parallel, and p_ids with all that follow it.';

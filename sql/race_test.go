@@ -1,0 +1,261 @@
+package nexussql_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/nexuspg/nexus/internal/dbtest"
+)
+
+// atOnce runs f in n sessions of their own and returns their errors.
+func atOnce(t *testing.T, db *dbtest.DB, n int, f func(ctx context.Context, conn *pgx.Conn, i int) error) []error {
+	t.Helper()
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		conn, err := pgx.Connect(t.Context(), db.OwnerURL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close(context.Background()) })
+		wg.Go(func() { errs[i] = f(t.Context(), conn, i) })
+	}
+	wg.Wait()
+	return errs
+}
+
+func noErrors(t *testing.T, errs []error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// E2: eight sessions, forty keys in any order, a third of the transactions rolled back.
+func TestDedupeKeysUnderRollbacks(t *testing.T) {
+	db := dbtest.New(t)
+	db.Namespace("shop")
+	const keys = 40
+	var mu sync.Mutex
+	committed := map[string]map[string]bool{} // key → event ids that a committed call was told
+	errs := atOnce(t, db, 8, func(ctx context.Context, conn *pgx.Conn, i int) error {
+		r := rand.New(rand.NewSource(int64(i)))
+		for range 40 {
+			order := r.Perm(keys)[:10]
+			types, payloads, options := make([]string, 10), make([]string, 10), make([]string, 10)
+			for j, k := range order {
+				types[j], payloads[j], options[j] = "x", "1", fmt.Sprintf(`{"dedupe_key": "k%d"}`, k)
+			}
+			tx, err := conn.Begin(ctx)
+			if err != nil {
+				return err
+			}
+			rows, err := tx.Query(ctx, `select event_id::text from core.emit_batch('shop', $1::text[], $2::text[]::jsonb[], $3::text[]::jsonb[])`, types, payloads, options)
+			if err != nil {
+				return err
+			}
+			ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+			if err != nil {
+				return err
+			}
+			if r.Intn(3) == 0 {
+				if err := tx.Rollback(ctx); err != nil {
+					return err
+				}
+				continue
+			}
+			if err := tx.Commit(ctx); err != nil {
+				return err
+			}
+			mu.Lock()
+			for j, k := range order {
+				key := fmt.Sprintf("k%d", k)
+				if committed[key] == nil {
+					committed[key] = map[string]bool{}
+				}
+				committed[key][ids[j]] = true
+			}
+			mu.Unlock()
+		}
+		return nil
+	})
+	noErrors(t, errs) // a deadlock would be one
+	for key, ids := range committed {
+		if len(ids) != 1 {
+			t.Errorf("key %s: committed calls were told %d different events", key, len(ids))
+		}
+		for id := range ids {
+			if !dbtest.Get[bool](db, `select exists (select from core.event_log where event_id = $1::bigint)`, id) {
+				t.Errorf("key %s names event %s, which does not exist", key, id)
+			}
+		}
+	}
+	if n := dbtest.Get[int](db, `select count(*)::int from core.event_log`); n != len(committed) {
+		t.Errorf("%d events for %d keys", n, len(committed))
+	}
+}
+
+// D1: claimers share nothing, and together they get everything.
+func TestClaimersShareNothing(t *testing.T) {
+	db := dbtest.New(t)
+	db.Namespace("shop")
+	const events = 4000
+	db.Exec(`select count(*) from core.emit_batch('shop', array_fill('x'::text, array[$1::int]), array_fill('1'::jsonb, array[$1::int]))`, events)
+	var mu sync.Mutex
+	seen := map[int64]int{}
+	noErrors(t, atOnce(t, db, 8, func(ctx context.Context, conn *pgx.Conn, _ int) error {
+		for empty := 0; empty < 20; {
+			rows, err := conn.Query(ctx, `select msg_id from core.claim('core_events_shop', '{x}', '{0}', 37, '1 hour') where outcome = 'claimed'`)
+			if err != nil {
+				return err
+			}
+			ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+			if err != nil {
+				return err
+			}
+			if len(ids) == 0 {
+				empty++
+			}
+			mu.Lock()
+			for _, id := range ids {
+				seen[id]++
+			}
+			mu.Unlock()
+		}
+		return nil
+	}))
+	if len(seen) != events {
+		t.Errorf("%d messages were claimed, want %d", len(seen), events)
+	}
+	for id, n := range seen {
+		if n != 1 {
+			t.Errorf("message %d was claimed %d times", id, n)
+		}
+	}
+}
+
+// L4: of many replays at once one replays.
+func TestReplayOnce(t *testing.T) {
+	db := dbtest.New(t)
+	db.Namespace("shop")
+	db.Exec(`select core.emit('shop', 'x')`)
+	db.Exec(`select core.claim('core_events_shop', '{x}', '{0}', 1, '1 hour')`)
+	db.Exec(`select core.settle('core_events_shop', 'n', '{}', '{}', '{1}', '{1}', '{reject}', '{null}', '{null}', '{bad}', '{bad}')`)
+	errs := atOnce(t, db, 8, func(ctx context.Context, conn *pgx.Conn, _ int) error {
+		_, err := conn.Exec(ctx, `select core.replay_dead_letter(1)`)
+		return err
+	})
+	done := 0
+	for _, err := range errs {
+		var pg *pgconn.PgError
+		switch {
+		case err == nil:
+			done++
+		case !errors.As(err, &pg) || pg.Code != "NX205":
+			t.Errorf("a late replay: %v, want NX205", err)
+		}
+	}
+	if n := dbtest.Get[int](db, `select count(*)::int from pgmq.q_core_events_shop`); done != 1 || n != 1 {
+		t.Errorf("%d replays, %d messages; want 1 and 1", done, n)
+	}
+}
+
+// NS1: twelve first users of a name.
+func TestCreateNamespaceAtOnce(t *testing.T) {
+	db := dbtest.New(t)
+	noErrors(t, atOnce(t, db, 12, func(ctx context.Context, conn *pgx.Conn, _ int) error {
+		_, err := conn.Exec(ctx, `select core.create_namespace('shop')`)
+		return err
+	}))
+}
+
+// N1: twins that start at once get different names, or one of them is refused.
+func TestTwinsAtOnce(t *testing.T) {
+	db := dbtest.New(t)
+	db.Namespace("shop")
+	noErrors(t, atOnce(t, db, 6, func(ctx context.Context, conn *pgx.Conn, _ int) error {
+		_, err := conn.Exec(ctx, `select core.register_node('shop', 'host', false, '{}')`)
+		return err
+	}))
+	if n := dbtest.Get[int](db, `select count(*)::int from core.nodes`); n != 6 {
+		t.Errorf("%d nodes, want 6", n)
+	}
+	refused := 0
+	for _, err := range atOnce(t, db, 6, func(ctx context.Context, conn *pgx.Conn, _ int) error {
+		_, err := conn.Exec(ctx, `select core.register_node('shop', 'given', true, '{}')`)
+		return err
+	}) {
+		if err != nil {
+			refused++
+		}
+	}
+	if refused != 5 {
+		t.Errorf("%d of 6 twins were refused, want 5", refused)
+	}
+}
+
+// D1: an emitter that commits late lies below the floor; the sweep finds it.
+func TestSweepFindsLateCommits(t *testing.T) {
+	db := dbtest.New(t)
+	db.Namespace("shop")
+	late, err := db.Owner.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := late.Exec(t.Context(), `select core.emit('shop', 'x', '"late"')`); err != nil {
+		t.Fatal(err)
+	}
+	db.Exec(`select core.emit('shop', 'x', '"early"')`)
+	const claim = `select count(*)::int from core.claim('core_events_shop', '{x}', '{0}', 10, '1 hour', p_floor => 2, p_sweep => $1) where outcome = 'claimed'`
+	if n := dbtest.Get[int](db, claim, false); n != 1 {
+		t.Fatalf("claimed %d, want the one that has committed", n)
+	}
+	if err := late.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := dbtest.Get[int](db, claim, false); n != 0 {
+		t.Errorf("a claim above the floor found %d", n)
+	}
+	if n := dbtest.Get[int](db, claim, true); n != 1 {
+		t.Errorf("the sweep found %d, want the late one", n)
+	}
+}
+
+// E5: emit notifies only while somebody waits.
+func TestWakeOnlyWhoWaits(t *testing.T) {
+	db := dbtest.New(t)
+	db.Namespace("shop")
+	conn, err := pgx.Connect(t.Context(), db.OwnerURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	if _, err := conn.Exec(t.Context(), "listen nexus_wake"); err != nil {
+		t.Fatal(err)
+	}
+	db.Exec(`select core.emit('shop', 'x')`) // nobody waits
+	db.Exec(`select core.wait_for_wake('{core_events_shop}', '1 minute')`)
+	db.Exec(`select core.emit('shop', 'x')`)
+	db.Exec(`notify nexus_wake, 'end'`)
+	var heard []string
+	for len(heard) == 0 || heard[len(heard)-1] != "end" {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		n, err := conn.WaitForNotification(ctx)
+		cancel()
+		if err != nil {
+			t.Fatal(err)
+		}
+		heard = append(heard, n.Payload)
+	}
+	if len(heard) != 2 || heard[0] != "core_events_shop" {
+		t.Errorf("heard %v, want one call for the queue", heard)
+	}
+}

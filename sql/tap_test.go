@@ -1,0 +1,91 @@
+package nexussql_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/nexuspg/nexus/internal/dbtest"
+)
+
+// tapDB is a database with pgTAP in schema tap.
+func tapDB(t *testing.T) *dbtest.DB {
+	t.Helper()
+	db := dbtest.New(t)
+	if !dbtest.Get[bool](db, `select exists (select from pg_extension where extname = 'pgtap')`) {
+		t.Skip("this server has no pgtap")
+	}
+	return db
+}
+
+type tapResult struct {
+	ok   bool
+	name string
+	diag string // the lines that pgTAP writes below a failure
+}
+
+var tapLine = regexp.MustCompile(`^(not ok|ok) \d+(?: - )?(.*)$`)
+
+// runTAP runs statements as the superuser, then a pgTAP script, in one transaction that is rolled back. An error of the script
+// comes with the results up to it.
+func runTAP(t *testing.T, db *dbtest.DB, before, script string) ([]tapResult, error) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), db.OwnerURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	results, scriptErr := conn.PgConn().Exec(t.Context(),
+		"begin;\n"+before+";\nset local search_path = tap, pg_catalog; select no_plan();\n"+script+"\nselect * from finish(); rollback").ReadAll()
+	var found []tapResult
+	for _, r := range results {
+		for _, row := range r.Rows {
+			for _, v := range row {
+				for line := range strings.Lines(string(v)) {
+					line = strings.TrimSuffix(line, "\n")
+					if m := tapLine.FindStringSubmatch(line); m != nil {
+						found = append(found, tapResult{ok: m[1] == "ok", name: m[2]})
+					} else if n := len(found); n > 0 && !found[n-1].ok && strings.HasPrefix(line, "#") {
+						found[n-1].diag += line + "\n"
+					}
+				}
+			}
+		}
+	}
+	return found, scriptErr
+}
+
+// Each file of sql/tests is a pgTAP script that runs in a transaction of its own, rolled back at the end.
+func TestPgTAP(t *testing.T) {
+	db := tapDB(t)
+	files, err := filepath.Glob("tests/*/*.sql")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no tests: %v", err)
+	}
+	for _, f := range files {
+		t.Run(strings.TrimSuffix(strings.TrimPrefix(filepath.ToSlash(f), "tests/"), ".sql"), func(t *testing.T) {
+			raw, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			results, err := runTAP(t, db, "", string(raw))
+			for _, r := range results {
+				t.Run(r.name, func(t *testing.T) {
+					if !r.ok {
+						t.Errorf("not ok\n%s", r.diag)
+					}
+				})
+			}
+			if err != nil {
+				t.Errorf("the script failed: %v", err)
+			} else if len(results) == 0 {
+				t.Error("the script asserts nothing")
+			}
+		})
+	}
+}

@@ -1,0 +1,13 @@
+select core.create_namespace('shop');
+select throws_ok(format('select core.emit(''shop'', ''x'', ''{}'', %L)', o), c, null, c || ' for ' || left(o, 60))
+  from (values ('{"nope": 1}', 'NX004'), ('"x"', 'NX005'), ('{"delay": 5}', 'NX005'), ('{"delay": "5"}', 'NX005'), ('{"delay": "-5s"}', 'NX005'),
+               ('{"delay": "1s", "deliver_at": "2030-01-01T00:00:00Z"}', 'NX005'), ('{"deliver_at": "2030-01-01 00:00:00"}', 'NX005'), ('{"deliver_at": "soon"}', 'NX005'),
+               ('{"headers": {"a": 1}}', 'NX005'), ('{"headers": {"Nexus-due": "x"}}', 'NX005'), ('{"tags": "a"}', 'NX005'), ('{"causation_uid": "x"}', 'NX005'),
+               ('{"broadcast": "yes"}', 'NX005'), ('{"depth": -1}', 'NX005'), ('{"dedupe_key": ""}', 'NX005'), (jsonb_build_object('dedupe_key', repeat('k', 513))::text, 'NX604'),
+               (jsonb_build_object('headers', jsonb_build_object('h', repeat('k', 70000)))::text, 'NX604')) v(o, c);
+select is((select message_id from core.emit('shop', 'x', '{}', '{"delay": "1h"}')), null, 'no message id while delayed');
+select is((select count(*)::int from core.delayed), 1, 'what is due later waits apart');
+select is(core.promote_delayed(), 0, 'and is not promoted before it is due');
+update nexus_test.clock set shift = '61 min';
+select is(core.promote_delayed(), 1, 'but then');
+select is((select count(*)::int from pgmq.q_core_events_shop), 1, 'to its queue');
