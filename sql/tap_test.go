@@ -29,19 +29,33 @@ type tapResult struct {
 	diag string // the lines that pgTAP writes below a failure
 }
 
+// fromOne lets a script count on the ids that its rows get. Sequences don't roll back, but what restarts them does.
+const fromOne = `
+do $$ declare s regclass; begin
+	for s in select c.oid from pg_class c where c.relkind = 'S' and c.relnamespace = 'core'::regnamespace loop
+		execute format('alter sequence %s restart', s);
+	end loop;
+end $$;
+`
+
 var tapLine = regexp.MustCompile(`^(not ok|ok) \d+(?: - )?(.*)$`)
 
 // runTAP runs statements as the superuser, then a pgTAP script, in one transaction that is rolled back. An error of the script
 // comes with the results up to it.
 func runTAP(t *testing.T, db *dbtest.DB, before, script string) ([]tapResult, error) {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), db.OwnerURL)
+	cfg, err := pgx.ParseConfig(db.OwnerURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.RuntimeParams["search_path"] = "tap, pg_catalog"
+	conn, err := pgx.ConnectConfig(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close(context.Background())
 	results, scriptErr := conn.PgConn().Exec(t.Context(),
-		"begin;\n"+before+";\nset local search_path = tap, pg_catalog; select no_plan();\n"+script+"\nselect * from finish(); rollback").ReadAll()
+		"begin;\n"+fromOne+before+";\nselect no_plan();\n"+script+"\nselect * from finish(); rollback").ReadAll()
 	var found []tapResult
 	for _, r := range results {
 		for _, row := range r.Rows {
