@@ -1,0 +1,16 @@
+-- L2 and the table of retention: failed attempts 7 days, resolved dead letters 30, unresolved ones for ever
+select core.create_namespace('shop');
+select core.emit_batch('shop', '{a,a}', '{1,2}');
+select core.claim('core_events_shop', '{a}', '{0}', 10, '30 s');
+select core_private.bury('core_events_shop', 'n', '{1,2}', '{1,1}', '{r,r}', '{e,e}');
+select core.discard_dead_letter(1, 'no use');
+update nexus_test.clock set shift = '6 days 23 h';
+select is(core_private.apply_retention() - 'nodes', '{"delivery_errors": 0, "dead_letters": 0}', 'nothing too early');
+update nexus_test.clock set shift = '7 days 1 h';
+select is(core_private.apply_retention() -> 'delivery_errors', '2', 'the history goes after 7 days');
+update nexus_test.clock set shift = '30 days 1 h';
+select is(core_private.apply_retention() -> 'dead_letters', '1', 'the resolved one after 30');
+select is((select array_agg(dead_letter_id) from core.dead_letters), array[2]::bigint[], 'the unresolved one stays');
+select is((select count(*)::int from pgmq.q_core_events_shop_dlq), 1, 'and so does its copy');
+update nexus_test.clock set shift = '3 years';
+select is(core_private.apply_retention() -> 'dead_letters', '0', 'for ever');

@@ -1,0 +1,34 @@
+-- I3: the rows of a restricted namespace are seen by nobody who has no grant, wherever they stand
+select core.create_namespace('closed', '{"restricted": true}'), core.create_namespace('open');
+select core.register_node(n, n || '1', true, '{a}') from unnest(array['closed', 'open']) n;
+select core.emit_batch(n, '{a,a,a}', '{1,2,3}', array[null, null, '{"delay": "1 h"}']::jsonb[]) from unnest(array['closed', 'open']) n;
+select core.claim('core_events_' || n, '{a}', '{0}', 1, '30 s') from unnest(array['closed', 'open']) n;
+select core_private.bury('core_events_' || n, 'n', '{1}', '{1}', '{r}', '{e}') from unnest(array['closed', 'open']) n;
+create role t_reader in role nexus_reader; create role t_operator in role nexus_operator;
+select core.grant_namespace('closed', 't_reader', 'read');
+select core.revoke_namespace('closed', 't_reader', 'read');
+grant usage on schema tap to public; grant execute on all functions in schema tap to public;
+create function pg_temp.seen(p_relation text) returns text language plpgsql as $$
+declare v_text text;
+begin
+  execute format('select coalesce(string_agg(r::text, chr(10)), '''') from %s r', p_relation) into v_text;
+  return v_text;
+exception when insufficient_privilege then
+  return 'open'; -- nothing can be read at all
+end $$;
+create temporary table relations as
+select format('core.%I', c.relname) as name from pg_class c
+ where c.relnamespace = 'core'::regnamespace and c.relkind in ('r', 'p', 'v') and has_table_privilege('nexus_reader', c.oid, 'select')
+   and not c.relispartition and c.relname not in ('error_codes', 'partitions', 'sweep_status', 'namespace_grants', 'namespaces');
+select ok((select count(*) >= 8 from relations), 'there is something to look at');
+grant all on all tables in schema pg_temp to public; grant all on all sequences in schema pg_temp to public;
+set local role t_reader;
+select unalike(pg_temp.seen(name), '%closed%', 'a reader sees nothing of it in ' || name) from relations;
+select alike(pg_temp.seen(name), '%open%', 'but the open one in ' || name) from relations where name not in ('core.event_keys', 'core.delayed');
+select is((select array_agg(namespace order by namespace) from core.namespaces)::text[], array['open'], 'core.namespaces');
+select unalike(pg_temp.seen(q), '%closed%', 'nor in ' || q) from unnest(array['pgmq.q_core_events_closed', 'pgmq.q_core_events_closed_dlq']) q;
+set local role t_operator;
+select unalike(pg_temp.seen(q), '%closed%', 'an operator neither: ' || q) from unnest(array['pgmq.q_core_events_closed', 'pgmq.q_core_events_closed_dlq', 'core.unresolved_dead_letters', 'core.dead_letters']) q;
+select throws_ok(format('select core.replay_dead_letter(%s)', (select min(dead_letter_id) from core.dead_letters) - 1), 'NX402', null, 'nor replays it');
+select is((select (matched, done)::text from core.replay_dead_letters('{"type": "*"}')), '(1,1)', 'a filter matches only what may be operated');
+select throws_ok($$select core.replay_dead_letters('{"namespace": "closed"}')$$, 'NX402', null, 'and says so when asked for it by name');
