@@ -46,6 +46,7 @@ begin
       ('core.reap_nodes', '{nexus_consumer}'),
       ('core.tick', '{nexus_consumer,nexus_operator,nexus_scheduler}'),
       -- operator
+      ('core.may_operate', '{nexus_operator}'),
       ('core.replay_dead_letter', '{nexus_operator}'),
       ('core.replay_dead_letters', '{nexus_operator}'),
       ('core.discard_dead_letter', '{nexus_operator}'),

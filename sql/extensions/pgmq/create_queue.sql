@@ -13,5 +13,6 @@ begin
     execute format('alter table %s set (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.05)', v_relation);
     execute format('grant select, insert, update, delete on %s, %s to nexus_operator', v_relation, format('pgmq.%I', 'a_' || p_queue));
     execute format('grant select on %s to nexus_reader', v_relation);
+    perform core_private.secure_queue(p_queue);
 end $$;
-comment on function core_private.create_queue(text) is 'Creates or adopts the pgmq queue, with storage settings and grants.';
+comment on function core_private.create_queue(text) is 'Creates or adopts the pgmq queue of a registered name, with storage settings, grants and row-level security.';
