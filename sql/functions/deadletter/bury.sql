@@ -1,5 +1,5 @@
 -- One statement removes the message and writes ledger, history and the copy on the dead-letter queue. The round makes a source that
--- is buried again, after a replay or a resend by hand, a new row.
+-- is buried again, after a replay or a resend by hand, a new row. Ids of both follow the order of the messages, so that "oldest first" holds.
 create or replace function core_private.bury(p_queue text, p_node text, p_ids bigint[], p_cts integer[], p_reasons text[], p_errors text[])
 returns table (msg_id bigint, read_ct integer)
 language plpgsql
@@ -26,7 +26,7 @@ begin
                    coalesce((g.headers ->> 'nexus-first-at')::timestamptz, g.last_read_at) as first_at,
                    (g.headers ->> 'nexus-replay-of')::bigint as replay_of, coalesce((g.headers ->> 'nexus-round')::integer, 0) as replays,
                    (select nullif(jsonb_object_agg(h.key, h.value), '{}') from jsonb_each(g.headers) h where h.key not like 'nexus-%%') as user_headers
-              from gone g cross join lateral (select core_private.event_type_of(g.message) is not null as envelope) e),
+              from (select * from gone order by msg_id) g cross join lateral (select core_private.event_type_of(g.message) is not null as envelope) e),
         refd as materialized (
             select k.*, case when k.event_uid is null then jsonb_build_object('queue', $1, 'msgId', k.msg_id) else jsonb_build_object('queue', $1, 'eventUid', k.event_uid) end as source_ref
               from known k),
@@ -40,7 +40,7 @@ begin
                    case when r.envelope then coalesce(r.message -> 'payload', 'null') else r.message end, case when r.envelope then r.message - 'payload' end,
                    r.user_headers, r.attempts, r.first_at, r.last_read_at, $8, r.reason,
                    coalesce(r.error, r.reason), case when r.envelope then r.message ->> 'orderingKey' end, r.replay_of, r.replays
-              from refd r),
+              from refd r order by r.msg_id),
         copy as (
             insert into %2$s (msg_id, vt, message, headers) overriding system value
             select r.dlq_msg_id, $8, jsonb_build_object('originalEvent', r.message, 'reason', r.reason, 'failedAt', core_private.iso($8),
