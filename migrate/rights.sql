@@ -100,4 +100,4 @@ select j.required,
   from judged j
  where not j.held
  group by j.required, j.kind, j.object, j.name, j.grantee, j.grantee_exists
- order by j.required desc, min(array_position(array['schema', 'table', 'routine'], j.kind)), j.name
+ order by j.required desc, min(array_position(array['schema', 'table', 'routine'], j.kind)), j.name, j.grantee

@@ -113,7 +113,7 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 			values (1, 'x', 'x', '{}', '1999-01-01')`, Broken, "1 row", "core.repair_partitions()"},
 		{"default partition", `insert into core.event_log (event_id, namespace, event_type, payload, emitted_at)
 			select i, 'x', 'x', '{}', '2199-01-01' from generate_series(1, 10010) i`, Broken, "more than 10000 rows", "core.repair_partitions()"},
-		{"tick", "select 1", Warn, "never", "run a node"},
+		{"tick", "update core_private.sweeps set last_started_at = null", Warn, "never", "run a node"},
 		{"tick", "update core_private.sweeps set last_started_at = core.now() - interval '5 min'", Warn, "last 5m", "run a node"},
 		{"tick", "update core_private.sweeps set last_started_at = core.now() - interval '1 day'", Broken, "last 24h", "run a node"},
 		{"sweeps", "update core_private.sweeps set failures = 3, last_error = 'boom' where name = 'reap'",
@@ -124,8 +124,8 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 		{"dead letters", `select core.create_namespace('shop');
 			insert into core.dead_letters (namespace, source_kind, source_ref, payload, attempts, failed_at, reason)
 			values ('shop', 'delivery', '{}', '{}', 1, core.now(), 'x')`, Warn, "1 dead letter unresolved", "dlq list"},
-		{"queue tables", `select core.create_namespace('shop'); alter table pgmq.q_core_events_shop enable row level security`,
-			Warn, "row security on q_core_events_shop", `alter table "pgmq"."q_core_events_shop" disable row level security;`},
+		{"queue tables", `select core.create_namespace('shop'); alter table pgmq.q_core_events_shop force row level security`,
+			Warn, "forced row security on q_core_events_shop", `alter table "pgmq"."q_core_events_shop" no force row level security;`},
 		{"queue tables", `select core.create_namespace('shop'); select pgmq.enable_notify_insert('core_events_shop')`,
 			Warn, "on q_core_events_shop", "select pgmq.disable_notify_insert('core_events_shop');"},
 	} {

@@ -19,7 +19,7 @@ var upkeep = []probe{
 	{name: "sweeps", why: "each keeps one thing in order, and fails alone", look: lookSweeps},
 	{name: "lost nodes", why: "a node that went without a goodbye was killed or cut off; its events are taken over", look: lookNodes},
 	{name: "dead letters", why: "each is an event whose effect is missing until somebody decides", look: lookDeadLetters},
-	{name: "queue tables", why: "row security or triggers of others on a queue's table hide messages or slow every emit", look: lookQueueTables},
+	{name: "queue tables", why: "forced row security or triggers of others on a queue's table hide messages or slow every emit", look: lookQueueTables},
 }
 
 const monthsAhead = 6
@@ -201,12 +201,12 @@ func lookQueueTables(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		Security bool
 		Triggers []string
 	}
-	rows, err := pool.Query(ctx, `select c.relname::text, c.relrowsecurity, array(
+	rows, err := pool.Query(ctx, `select c.relname::text, c.relforcerowsecurity, array(
 			select t.tgname::text from pg_catalog.pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal order by 1)
 		  from pg_catalog.pg_class c
 		  join pg_catalog.pg_namespace n on n.oid = c.relnamespace
 		 where n.nspname = 'pgmq' and pg_catalog.starts_with(c.relname, 'q_core_events_') and c.relkind in ('r', 'p')
-		   and (c.relrowsecurity or exists (select from pg_catalog.pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal))
+		   and (c.relforcerowsecurity or exists (select from pg_catalog.pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal))
 		 order by 1 limit 100`)
 	if err != nil {
 		return finding{}, err
@@ -221,7 +221,7 @@ func lookQueueTables(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	var found []string
 	for _, t := range tables {
 		if t.Security {
-			found = append(found, "row security on "+t.Name)
+			found = append(found, "forced row security on "+t.Name)
 		}
 		for _, trigger := range t.Triggers {
 			found = append(found, fmt.Sprintf("trigger %s on %s", trigger, t.Name))
@@ -235,7 +235,7 @@ func mendTable(name string, security bool, triggers []string) string {
 	relation := pgx.Identifier{"pgmq", name}.Sanitize()
 	switch {
 	case security:
-		return "alter table " + relation + " disable row level security;"
+		return "alter table " + relation + " no force row level security;"
 	case strings.Contains(triggers[0], "notify_queue"):
 		return "select pgmq.disable_notify_insert(" + literal(strings.TrimPrefix(name, "q_")) + ");"
 	}
