@@ -27,7 +27,10 @@ const (
 	tickEvery    = 15 * time.Second
 
 	// farewell bounds what is said to the database at the end.
-	farewell = 3 * time.Second
+	farewell = time.Second
+
+	// sayEvery bounds the lines about one thing that keeps failing.
+	sayEvery = 30 * time.Second
 )
 
 // run is one run of a node: its own connections and what goes on beside handlers.
@@ -52,7 +55,7 @@ func newRun(ctx context.Context, pool *pgxpool.Pool, s *settled) (*run, error) {
 	}
 	return &run{
 		settled: s, pool: pool, own: own, values: context.WithoutCancel(ctx),
-		member: &consume.Member{Pool: own, Namespace: s.Namespace, ID: s.ID},
+		member: &consume.Member{Pool: own, Namespace: s.Namespace, Wanted: s.ID, Given: s.given},
 	}, nil
 }
 
@@ -95,7 +98,7 @@ func (r *run) run(ctx context.Context, n *Node) error {
 
 	var loop *consume.Loop
 	err := r.patiently(drained, func(ctx context.Context) (err error) {
-		if err = r.register(ctx, r.given); err == nil {
+		if err = r.register(ctx); err == nil {
 			loop, err = r.newLoop(ctx)
 		}
 		return err
@@ -106,10 +109,12 @@ func (r *run) run(ctx context.Context, n *Node) error {
 		}
 		return err
 	}
-	log := r.Logger.With("node", r.member.ID, "namespace", string(r.Namespace))
-	if !r.given && r.member.ID != r.ID {
+	log := r.Logger.With("node", r.member.ID(), "namespace", string(r.Namespace))
+	if !r.given && r.member.ID() != r.ID {
 		log.Warn("another live node has this host's name, so this one is numbered", "host", r.ID)
 	}
+
+	r.warnOfIdleLimit(drained)
 
 	loop.Start()
 	n.mu.Lock()
@@ -156,7 +161,7 @@ func (r *run) run(ctx context.Context, n *Node) error {
 }
 
 // register makes the node known, with what there is to know about it.
-func (r *run) register(ctx context.Context, given bool) error {
+func (r *run) register(ctx context.Context) error {
 	info := map[string]any{"pid": os.Getpid(), "go": runtime.Version(), "workers": r.Workers, "lease": r.Lease.String()}
 	if host, err := os.Hostname(); err == nil {
 		info["host"] = host
@@ -165,19 +170,32 @@ func (r *run) register(ctx context.Context, given bool) error {
 		info["version"] = b.Main.Version
 		info["program"] = b.Path
 	}
-	return r.member.Register(ctx, given, r.handlers.Patterns(), info)
+	return r.member.Register(ctx, r.handlers.Patterns(), info)
+}
+
+// warnOfIdleLimit says beforehand what would otherwise look like failures of handlers.
+func (r *run) warnOfIdleLimit(ctx context.Context) {
+	if !r.handlers.Transactional() {
+		return
+	}
+	limit, err := consume.IdleLimit(ctx, r.pool)
+	if err == nil && limit > 0 && limit < r.Lease {
+		r.Logger.Warn("idle_in_transaction_session_timeout is shorter than the lease: a transactional handler that does something else for that long fails",
+			"limit", limit, "lease", r.Lease)
+	}
 }
 
 // beat sends heartbeats until helping ends. A node that the database gave up on, because it was frozen or cut off, registers
-// anew; if another one has taken its id meanwhile, it must end.
+// anew; if another one has taken the id it was given meanwhile, it must end.
 func (r *run) beat(helping, drained context.Context, end context.CancelCauseFunc) {
 	state := "active"
+	var said time.Time
 	draining := drained.Done()
 	for {
 		known, err := r.member.Heartbeat(helping, state)
 		if err == nil && !known && drained.Err() == nil {
-			r.Logger.Warn("the database gave this node up, registering anew", "node", r.member.ID)
-			err = r.register(helping, true)
+			r.Logger.Warn("the database gave this node up, registering anew", "node", r.member.ID())
+			err = r.register(helping)
 			if err == nil {
 				continue
 			}
@@ -186,9 +204,12 @@ func (r *run) beat(helping, drained context.Context, end context.CancelCauseFunc
 				return
 			}
 		}
-		wait := r.member.Every
+		wait := r.member.Every()
 		if err != nil && helping.Err() == nil {
-			r.Logger.Warn("heartbeat failed", "node", r.member.ID, "error", err)
+			if time.Since(said) > sayEvery {
+				said = time.Now()
+				r.Logger.Warn("heartbeat failed, trying on", "node", r.member.ID(), "error", err)
+			}
 			wait = min(wait, time.Second+rand.N(time.Second))
 			r.unavailable(err)
 		}
@@ -204,7 +225,7 @@ func (r *run) beat(helping, drained context.Context, end context.CancelCauseFunc
 // listen hears wake-ups. Without it events are found by polling, only later.
 func (r *run) listen(ctx context.Context, loop *consume.Loop) {
 	cfg := r.wake.Copy()
-	cfg.RuntimeParams["application_name"] = fmt.Sprintf("nexus:%s/%s listen", r.Namespace, r.member.ID)
+	cfg.RuntimeParams["application_name"] = fmt.Sprintf("nexus:%s/%s listen", r.Namespace, r.member.ID())
 	var said time.Time
 	for ctx.Err() == nil {
 		err := consume.Listen(ctx, cfg, func(key string) {
@@ -212,7 +233,7 @@ func (r *run) listen(ctx context.Context, loop *consume.Loop) {
 				loop.Wake()
 			}
 		})
-		if ctx.Err() == nil && time.Since(said) > time.Minute {
+		if ctx.Err() == nil && time.Since(said) > sayEvery {
 			said = time.Now()
 			r.Logger.Warn("cannot listen for wake-ups, polling goes on", "error", err)
 		}
@@ -231,7 +252,7 @@ func (r *run) upkeep(ctx context.Context) {
 		}
 		if err != nil && ctx.Err() == nil {
 			r.unavailable(err)
-			if time.Since(said) > time.Minute {
+			if time.Since(said) > sayEvery {
 				said = time.Now()
 				r.Logger.Warn("upkeep failed, trying on", "error", err)
 			}
@@ -244,12 +265,14 @@ func (r *run) upkeep(ctx context.Context) {
 
 // patiently repeats f while the database is away.
 func (r *run) patiently(ctx context.Context, f func(context.Context) error) error {
+	var said time.Time
 	for tries := 1; ; tries++ {
 		err := f(ctx)
 		if err == nil || !db.Unavailable(err) {
 			return err
 		}
-		if tries == 1 {
+		if time.Since(said) > sayEvery {
+			said = time.Now()
 			r.Logger.Warn("the database is not available, waiting for it", "error", err)
 		}
 		r.unavailable(err)

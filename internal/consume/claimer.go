@@ -65,9 +65,15 @@ func (l *Loop) plan(now time.Time) (s step) {
 	}
 	want := l.want(now)
 	claim := want > 0 && (l.pace.wake || !now.Before(l.pace.next))
+	if claim && now.Before(l.unreadyTill) {
+		claim, want = false, 0
+		s.until = l.unreadyTill
+	}
 	ripe := len(l.done) >= settleBatch || l.draining || now.Sub(l.since) >= settleDelay
 	if claim {
-		s.ask, s.floor, s.limits = l.ask(now, want)
+		if s.ask, s.floor, s.limits = l.ask(now, want); s.ask.Limit == 0 {
+			want = 0 // every handler has as much as it may; the next that is done will stir
+		}
 	}
 	if n := len(l.done); n > 0 && (ripe || s.ask.Limit > 0) {
 		n = min(n, settleBatch)
@@ -92,11 +98,11 @@ func (l *Loop) plan(now time.Time) (s step) {
 		l.pace.announced = time.Time{}
 		s.announce = -1
 	default:
-		if len(l.done) > 0 {
-			s.until = l.since.Add(settleDelay)
-		}
-		if want > 0 && (s.until.IsZero() || l.pace.next.Before(s.until)) {
+		if want > 0 {
 			s.until = l.pace.next
+		}
+		if due := l.since.Add(settleDelay); len(l.done) > 0 && (s.until.IsZero() || due.Before(s.until)) {
+			s.until = due
 		}
 	}
 	return s
@@ -143,10 +149,12 @@ func (l *Loop) ask(now time.Time, want int) (Ask, *floor, []*limit) {
 	var included []*limit
 	key := ""
 	if len(l.limits) > 0 {
+		whole := a
 		l.alternate = !l.alternate
-		a, key, included = l.limited(a, l.alternate || l.pace.pause > firstPause)
-		if len(a.Types) == 0 {
-			return Ask{}, nil, nil
+		if a, key, included = l.limited(whole, l.alternate || l.pace.pause > firstPause); len(a.Types) == 0 {
+			if a, key, included = l.limited(whole, true); len(a.Types) == 0 {
+				return Ask{}, nil, nil
+			}
 		}
 	}
 	f := l.floors[key]
@@ -157,6 +165,7 @@ func (l *Loop) ask(now time.Time, want int) (Ask, *floor, []*limit) {
 	a.Floor, a.Window = f.from(now, a.Limit)
 	if a.Sweep = l.pace.sweepNow(now); a.Sweep {
 		l.pace.sweeping = true
+		a.Window = max(l.pace.sweepWindow, a.Window)
 	}
 	l.pace.wake = false
 	l.claiming += a.Limit
@@ -210,14 +219,14 @@ func (l *Loop) exchange(s step) {
 	now := time.Now()
 	l.answered(found.Outcomes)
 
-	refused := err != nil && len(s.results) > 0 && !db.Unavailable(err) && ctx.Err() == nil && !db.RestartTx(err)
+	refused := errors.Is(err, nexus.ErrInvalid) && len(s.results) > 0
 	if refused {
 		l.oneByOne(s.results)
 	}
 
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	defer l.work.Broadcast()
+	defer l.changed.Broadcast()
 	if len(s.results) > 0 {
 		l.settling--
 	}
@@ -254,7 +263,10 @@ func (l *Loop) exchange(s step) {
 			s.floor.lower(found.Lowest)
 			took = 0
 		}
-		l.pace.sweptNow(now, took)
+		if crowded := l.pace.sweptNow(now, took, s.ask, found, more); crowded {
+			s.floor.restart(now)
+			more = true
+		}
 	} else {
 		more = s.floor.found(now, s.ask.Limit, s.ask.Window, found)
 	}
@@ -280,15 +292,17 @@ func (l *Loop) oneByOne(results []Result) {
 	for _, r := range results {
 		ctx, cancel := context.WithTimeout(l.ctx, exchangeTimeout)
 		outcomes, err := l.Source.Settle(ctx, []Result{r})
-		refused := err != nil && r.Action != Ack && !db.Unavailable(err) && ctx.Err() == nil
-		if refused {
+		if errors.Is(err, nexus.ErrInvalid) {
 			l.Log.Error("a verdict was refused, the event is retried", append(about(r.Item.Delivery()), "error", err)...)
 			plain := Result{Item: r.Item, Action: Retry, Reason: reasonError}
 			plain.Error = storable("the verdict was refused ("+err.Error()+"): "+r.Error, maxErrorText)
 			outcomes, err = l.Source.Settle(ctx, []Result{plain})
 		}
 		cancel()
-		if err != nil {
+		switch {
+		case errors.Is(err, nexus.ErrInvalid):
+			l.Log.Error("a result cannot be settled, the event runs again when its lease ends", append(about(r.Item.Delivery()), "error", err)...)
+		case err != nil:
 			l.mu.Lock()
 			l.settle(r)
 			l.failed(time.Now(), err)
@@ -304,8 +318,9 @@ func (l *Loop) failed(now time.Time, err error) {
 		return
 	}
 	l.failures++
+	l.lastErr = err
 	l.retryAt = now.Add(backoff(l.failures))
-	if now.Sub(l.logged) > 30*time.Second {
+	if now.Sub(l.logged) > sayEvery {
 		l.logged = now
 		l.Log.Warn("cannot claim or settle, trying on", "source", l.Source.Key(), "failures", l.failures, "error", err)
 	}
@@ -320,7 +335,7 @@ func (l *Loop) recovered() {
 		return
 	}
 	l.Log.Info("claiming again", "source", l.Source.Key(), "failures", l.failures)
-	l.failures, l.retryAt, l.logged = 0, time.Time{}, time.Time{}
+	l.failures, l.retryAt, l.logged, l.lastErr = 0, time.Time{}, time.Time{}, nil
 }
 
 // announce raises or lowers the flag that makes emitters call. Without it work is found by polling, only later.
@@ -333,6 +348,9 @@ func (l *Loop) announce(d time.Duration) {
 		l.failed(time.Now(), err)
 	}
 }
+
+// workTries is how often Work tries to settle before it returns the error; the result is then lost and the event runs again.
+const workTries = 5
 
 // Work claims and handles up to limit items that are due, one after another in the caller's goroutine, and returns how many
 // it handled. The loop must not have been started. It ends early when ctx does or nothing is due.
@@ -356,8 +374,9 @@ func (l *Loop) Work(ctx context.Context, limit int) (handled int, err error) {
 		}
 		handled++
 		l.handle(t, 0)
-		if !l.await(ctx, func() bool { return len(l.done) == 0 && l.settling == 0 }) {
-			break
+		l.await(ctx, func() bool { err = l.lastErr; return len(l.done) == 0 && l.settling == 0 || l.failures >= workTries })
+		if err != nil {
+			return handled, err
 		}
 	}
 	return handled, ctx.Err()

@@ -19,7 +19,7 @@ type Deliveries struct {
 	Namespace   nexus.Namespace
 	Consumer    string
 	Queue       string                // the physical name
-	Node        string                // settles in its name
+	Node        func() string         // settles in its name
 	MaxAttempts func(kind string) int // shown to handlers, by event type
 }
 
@@ -149,8 +149,13 @@ func (s *Deliveries) Settle(ctx context.Context, results []Result) ([]Outcome, e
 	return outcomes, db.Error(ctx, "settle", rows.Err())
 }
 
-// settleArgs are the first eleven arguments of settle and settle_and_claim.
+func byMessage(a, b Item) int {
+	return cmp.Compare(a.(*delivery).d.MessageID, b.(*delivery).d.MessageID)
+}
+
+// settleArgs are the first eleven arguments of settle and settle_and_claim. It sorts results.
 func (s *Deliveries) settleArgs(results []Result) []any {
+	slices.SortFunc(results, func(a, b Result) int { return byMessage(a.Item, b.Item) })
 	ackIDs, ackCts := make([]int64, 0, len(results)), make([]int32, 0, len(results))
 	ids, cts := []int64{}, []int32{}
 	actions, reasons, texts := []string{}, []string{}, []string{}
@@ -176,7 +181,7 @@ func (s *Deliveries) settleArgs(results []Result) []any {
 		reasons = append(reasons, r.Reason)
 		texts = append(texts, r.Error)
 	}
-	return []any{s.Queue, s.Node, ackIDs, ackCts, ids, cts, actions, afters, policies, reasons, texts}
+	return []any{s.Queue, s.Node(), ackIDs, ackCts, ids, cts, actions, afters, policies, reasons, texts}
 }
 
 // itemOf finds the item of a message among results. Answers are rare, so a search is cheaper than an index.
@@ -191,6 +196,8 @@ func itemOf(results []Result, msgID int64) Item {
 
 // Extend implements [Source].
 func (s *Deliveries) Extend(ctx context.Context, items []Item, lease time.Duration) ([]Item, error) {
+	// One order of locking for all who touch several messages, or they deadlock.
+	items = slices.SortedFunc(slices.Values(items), byMessage)
 	ids, cts := make([]int64, len(items)), make([]int32, len(items))
 	for i, it := range items {
 		m := it.(*delivery)

@@ -82,6 +82,11 @@ func (f *floor) mark(now time.Time, pos int64) {
 	f.marks = append(f.marks, mark{now, pos})
 }
 
+// restart walks the queue from its start, once.
+func (f *floor) restart(now time.Time) {
+	f.cursor, f.until, f.window = 0, now.Add(lateCommit), maxWindow
+}
+
 // lower makes the walk start at pos again, where a sweep has met more than it could take.
 func (f *floor) lower(pos int64) {
 	f.base = min(f.base, pos)

@@ -43,6 +43,7 @@ func (l *Loop) handle(t *task, slot int) {
 		}
 		l.mu.Lock()
 		t.conn = tx.conn.Conn()
+		l.unreadyCount = 0
 		l.mu.Unlock()
 	}
 	e := ended{err: errGoexit}
@@ -108,8 +109,12 @@ func (l *Loop) conclude(ctx context.Context, t *task, slot int, tx *transaction,
 	if mine {
 		r, settled = l.verdict(ctx, t, tx, e)
 	}
-	if tx != nil {
-		tx.close()
+	switch {
+	case tx == nil:
+	case mine:
+		tx.close(l.ctx)
+	default:
+		tx.discard()
 	}
 	forgetAck(t.d)
 
@@ -130,11 +135,10 @@ func (l *Loop) verdict(ctx context.Context, t *task, tx *transaction, e ended) (
 	if t.route.transactional {
 		switch {
 		case tx == nil:
-			if r.Action == Retry {
-				r = l.broken(t, e.err)
-			}
+			l.unready(e.err)
+			r = Result{Action: Release, After: time.Second, Reason: "no connection", Error: failure(e)}
 		case r.Action == Ack:
-			err := tx.commit(l.Source, t.item)
+			err := tx.commit(l.ctx, l.Source, t.item)
 			switch {
 			case err == nil:
 				return r, true
@@ -158,6 +162,25 @@ func (l *Loop) verdict(ctx context.Context, t *task, tx *transaction, e ended) (
 		l.Log.Warn("event rejected", append(about(t.d), "reason", storable(r.Reason, 300))...)
 	}
 	return r, false
+}
+
+// unready holds claims back for a while: handlers get no transaction, and events would only be claimed to be released.
+func (l *Loop) unready(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	if now.Before(l.unreadyTill) {
+		return // others found out already
+	}
+	l.unreadyCount++
+	l.unreadyTill = now.Add(backoff(l.unreadyCount))
+	if now.Sub(l.unreadySaid) > sayEvery {
+		l.unreadySaid = now
+		l.Log.Warn("handlers get no transaction, claiming less", "error", err)
+	}
+	if db.Unavailable(err) {
+		go l.Unavailable(err)
+	}
 }
 
 // broken is the result of a transaction that the handlers lost through no fault of theirs.

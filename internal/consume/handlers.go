@@ -75,6 +75,9 @@ func NewHandlers(list []*Handler, retry nexus.RetryPolicy) (*Handlers, error) {
 	return &Handlers{list: list, retry: retry, routes: map[string]*route{}}, nil
 }
 
+// Transactional reports whether any of them is.
+func (hs *Handlers) Transactional() bool { return slices.ContainsFunc(hs.list, (*Handler).transactional) }
+
 // Patterns returns the patterns, each once.
 func (hs *Handlers) Patterns() []string {
 	var p []string
@@ -98,18 +101,19 @@ func (hs *Handlers) merged(covers func(pattern string) bool) (handlers []*Handle
 	return handlers, Merge(policy, hs.retry)
 }
 
-// maxAttempts is the limit that SQL shall bury by for a pattern, so that a message whose process dies is given up before a
-// handler sees it once too often.
-func (hs *Handlers) maxAttempts(pattern string) int {
-	prefix, wild := wildcard(pattern)
-	_, policy := hs.merged(func(p string) bool {
-		if !wild {
-			return Matches(p, pattern)
+// limits returns the patterns with the attempts that SQL shall bury by, so that a message whose process dies is given up
+// before a handler sees it once too often. SQL takes the first pattern that matches and says something, as merged does; what
+// is said for all handlers therefore comes after them, with the patterns once more.
+func (hs *Handlers) limits() (patterns []string, attempts []int) {
+	for _, h := range hs.list {
+		patterns, attempts = append(patterns, h.Pattern), append(attempts, h.Retry.MaxAttempts)
+	}
+	if hs.retry.MaxAttempts != 0 {
+		for _, p := range hs.Patterns() {
+			patterns, attempts = append(patterns, p), append(attempts, hs.retry.MaxAttempts)
 		}
-		outer, ok := wildcard(p)
-		return ok && len(outer) <= len(prefix) && prefix[:len(outer)] == outer
-	})
-	return policy.MaxAttempts
+	}
+	return patterns, attempts
 }
 
 // route returns what to do with an event type, nil if no handler wants it.

@@ -23,8 +23,11 @@ const (
 	// stay is how long handlers may go on after their context ended before the loop settles without them.
 	stay = 5 * time.Second
 
-	// exitMargin is how long after the end of the grace time Stop still waits for handlers.
-	exitMargin = 1500 * time.Millisecond
+	// exitMargin is how long after the end of the grace time Stop still waits for handlers, and then for what is to be settled.
+	exitMargin = 900 * time.Millisecond
+
+	// sayEvery bounds the lines about one thing that keeps failing.
+	sayEvery = 30 * time.Second
 )
 
 // Config of a loop.
@@ -61,7 +64,8 @@ type Loop struct {
 	kick chan struct{} // something changed that a claimer may act on
 
 	mu        sync.Mutex
-	work      sync.Cond // ready, closing or alive changed
+	work      sync.Cond // for workers: there is something in ready, or never will be
+	changed   sync.Cond // for await: a counter changed
 	ready     []*task
 	slots     []*task // what each worker has in hand
 	running   int     // slots in use, those of stuck workers among them
@@ -83,8 +87,16 @@ type Loop struct {
 	failures  int           // exchanges in a row
 	retryAt   time.Time
 	lastGood  time.Time // of a fetch, or of having no room for one
-	extending bool
 	logged    time.Time // last line about a failure
+	lastErr   error     // of the last exchange, nil if it worked
+
+	extending  bool
+	extendAt   time.Time // not before, after a failure
+	extendSaid time.Time
+
+	unreadyTill  time.Time // claim nothing before: handlers got no transaction
+	unreadyCount int       // in a row
+	unreadySaid  time.Time
 }
 
 // NewLoop prepares a loop; nothing runs yet.
@@ -97,12 +109,9 @@ func NewLoop(cfg Config) *Loop {
 		floors: map[string]*floor{},
 		pace:   pace{poll: cfg.Poll, pause: firstPause},
 	}
-	l.work.L = &l.mu
+	l.work.L, l.changed.L = &l.mu, &l.mu
 	l.ctx, l.end = context.WithCancel(context.Background())
-	l.patterns = cfg.Handlers.Patterns()
-	for _, p := range l.patterns {
-		l.maxAttempts = append(l.maxAttempts, cfg.Handlers.maxAttempts(p))
-	}
+	l.patterns, l.maxAttempts = cfg.Handlers.limits()
 	for _, h := range cfg.Handlers.list {
 		if h.Workers > 0 && h.Workers < cfg.Workers {
 			l.limits[h] = &limit{handler: h}
@@ -132,7 +141,7 @@ func (l *Loop) spawn(f func()) {
 		defer func() {
 			l.mu.Lock()
 			l.alive--
-			l.work.Broadcast()
+			l.changed.Broadcast()
 			l.mu.Unlock()
 		}()
 		f()
@@ -214,15 +223,18 @@ func (l *Loop) leave(t *task, slot int) {
 	for _, lim := range t.route.limits {
 		lim.used--
 	}
-	if took := time.Since(t.started); l.speed == 0 {
+	now := time.Now()
+	if took := now.Sub(t.started); l.speed == 0 {
 		l.speed = max(took, 1)
 	} else {
 		l.speed = max((l.speed*7+took)/8, 1)
 	}
-	if len(l.ready) == 0 || len(l.ready) == maxBatch {
+	if !now.Before(l.pace.next) && l.want(now) > 0 {
 		l.stir()
 	}
-	l.work.Broadcast()
+	if l.draining || l.inline {
+		l.changed.Broadcast()
+	}
 }
 
 // settle hands results to the claimers. The caller holds the mutex.
@@ -259,7 +271,12 @@ func (l *Loop) adopt(sent time.Time, items []Item) {
 		l.ready = append(l.ready, t)
 	}
 	l.settle(release...)
-	l.work.Broadcast()
+	switch n := len(l.ready); {
+	case n == 1:
+		l.work.Signal()
+	case n > 1:
+		l.work.Broadcast()
+	}
 }
 
 // answered deals with outcomes. The caller does not hold the mutex.
@@ -269,10 +286,6 @@ func (l *Loop) answered(outcomes []Outcome) {
 		switch o.Kind {
 		case Lost:
 			l.lost(d)
-		case Gone:
-			if !ackNoted(d) {
-				l.Log.Debug("settled by someone else", about(d)...)
-			}
 		case Buried:
 			l.Log.Warn("gave up on event, it is a dead letter now", about(d)...)
 		}
@@ -294,6 +307,7 @@ func about(d *nexus.Delivery) []any {
 func (l *Loop) Stop(grace context.Context) []*nexus.Delivery {
 	l.mu.Lock()
 	l.draining = true
+	l.failures, l.retryAt = 0, time.Time{} // there is no later
 	for _, t := range l.ready {
 		l.drop(t, Result{Action: Release, Reason: nexus.ErrDraining.Error()})
 	}
@@ -311,7 +325,7 @@ func (l *Loop) Stop(grace context.Context) []*nexus.Delivery {
 	}
 	stayed := l.abandonAll()
 
-	// What is left takes one exchange, which must not hang for ever on a database that is away.
+	// What is left takes few exchanges, which must not hang for ever on a database that is away.
 	last, cancel := context.WithTimeout(context.Background(), exitMargin)
 	defer cancel()
 	settled := l.await(last, func() bool { return len(l.done) == 0 && l.settling == 0 && l.claiming == 0 })
@@ -321,7 +335,6 @@ func (l *Loop) Stop(grace context.Context) []*nexus.Delivery {
 			"results", len(l.done))
 	}
 	l.closed = true
-	l.work.Broadcast()
 	l.mu.Unlock()
 	l.end()
 	l.await(context.Background(), func() bool { return l.alive-l.stuck == 0 })
@@ -333,7 +346,7 @@ func (l *Loop) await(ctx context.Context, cond func() bool) bool {
 	defer context.AfterFunc(ctx, func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.work.Broadcast()
+		l.changed.Broadcast()
 	})()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -341,7 +354,7 @@ func (l *Loop) await(ctx context.Context, cond func() bool) bool {
 		if ctx.Err() != nil {
 			return false
 		}
-		l.work.Wait()
+		l.changed.Wait()
 	}
 	return true
 }
@@ -392,7 +405,7 @@ func (l *Loop) abandon(t *task, r Result) {
 		r.Item = t.item
 		l.settle(r)
 	}
-	l.work.Broadcast()
+	l.changed.Broadcast()
 }
 
 // isLost reports whether err says that the lease is lost.

@@ -3,6 +3,7 @@ package consume
 import (
 	"context"
 	"encoding/json"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -15,33 +16,51 @@ import (
 
 // Member is a node as the database knows it: who it is, that it lives, and the upkeep that any node may do.
 type Member struct {
-	Pool        *pgxpool.Pool
-	Namespace   nexus.Namespace
-	ID          string
-	Incarnation uuid.UUID
-	Every       time.Duration // between heartbeats
+	Pool      *pgxpool.Pool
+	Namespace nexus.Namespace
+	Wanted    string // the id to register under
+	Given     bool   // the id is refused if another live node has it; else it gets a number
+
+	id          atomic.Pointer[string]
+	incarnation uuid.UUID
+	every       time.Duration
 }
 
-// Register makes the node known under m.ID, or under that id with a number if it is taken and not given, and fills the other
-// fields.
-func (m *Member) Register(ctx context.Context, given bool, patterns []string, info map[string]any) error {
+// ID is the id that the node is registered under, before that the wanted one.
+func (m *Member) ID() string {
+	if id := m.id.Load(); id != nil {
+		return *id
+	}
+	return m.Wanted
+}
+
+// Every is the time between heartbeats.
+func (m *Member) Every() time.Duration { return m.every }
+
+// Register makes the node known, as a new incarnation. Heartbeats must not run meanwhile.
+func (m *Member) Register(ctx context.Context, patterns []string, info map[string]any) error {
 	raw, err := json.Marshal(info)
 	if err != nil {
 		return err
 	}
+	var id string
 	var seconds float64
 	err = db.Call(ctx, m.Pool, "register_node",
 		`select node_id, incarnation, extract(epoch from heartbeat_every)::float8
 from core.register_node($1::text, $2::text, $3::bool, $4::text[], $5::text::jsonb)`,
-		[]any{string(m.Namespace), m.ID, given, patterns, string(raw)}, &m.ID, &m.Incarnation, &seconds)
-	m.Every = time.Duration(seconds * float64(time.Second))
-	return err
+		[]any{string(m.Namespace), m.Wanted, m.Given, patterns, string(raw)}, &id, &m.incarnation, &seconds)
+	if err != nil {
+		return err
+	}
+	m.id.Store(&id)
+	m.every = time.Duration(seconds * float64(time.Second))
+	return nil
 }
 
 // Heartbeat reports whether the database still knows this incarnation; if not the node must register anew.
 func (m *Member) Heartbeat(ctx context.Context, state string) (known bool, err error) {
 	err = db.Call(ctx, m.Pool, "heartbeat", `select core.heartbeat($1::text, $2::text::uuid, $3::text)`,
-		[]any{m.ID, m.Incarnation.String(), state}, &known)
+		[]any{m.ID(), m.incarnation.String(), state}, &known)
 	return known, err
 }
 
@@ -50,6 +69,14 @@ func (m *Member) Consumer(ctx context.Context, name string) (queue string, maxAt
 	err = db.Call(ctx, m.Pool, "consumer_settings", `select queue_name, max_attempts from core.consumer_settings($1::text, $2::text)`,
 		[]any{string(m.Namespace), name}, &queue, &maxAttempts)
 	return queue, maxAttempts, err
+}
+
+// IdleLimit is how long the server lets a session of pool sit idle in a transaction, zero for any time.
+func IdleLimit(ctx context.Context, pool *pgxpool.Pool) (time.Duration, error) {
+	var ms int64
+	err := db.Call(ctx, pool, "settings",
+		`select setting::int8 from pg_catalog.pg_settings where name = 'idle_in_transaction_session_timeout'`, nil, &ms)
+	return time.Duration(ms) * time.Millisecond, err
 }
 
 // Promote moves deliveries that have become due to their queues, as often as there are some.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/db"
 )
 
 // monitor renews leases, ends what is overdue and gives back what waits too long, until the loop is closed.
@@ -82,7 +83,7 @@ func (l *Loop) giveBack(now time.Time) {
 
 // renewable returns the tasks whose lease is due for renewal, once a third of the lease. The caller holds the mutex.
 func (l *Loop) renewable(now time.Time) []*task {
-	if l.extending || now.Before(l.retryAt) {
+	if l.extending || now.Before(l.extendAt) {
 		return nil
 	}
 	var due []*task
@@ -113,7 +114,15 @@ func (l *Loop) renew(tasks []*task) {
 	defer l.mu.Unlock()
 	l.extending = false
 	if err != nil {
-		l.failed(time.Now(), err)
+		now := time.Now()
+		l.extendAt = now.Add(min(l.Lease/10, time.Second))
+		if now.Sub(l.extendSaid) > sayEvery && l.ctx.Err() == nil {
+			l.extendSaid = now
+			l.Log.Warn("cannot renew leases, trying on", "source", l.Source.Key(), "error", err)
+		}
+		if db.Unavailable(err) {
+			go l.Unavailable(err)
+		}
 		return
 	}
 	gone := make(map[Item]bool, len(lost))

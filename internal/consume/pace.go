@@ -42,6 +42,8 @@ type pace struct {
 	swept     time.Time     // the end of the last sweep
 	sweepTook time.Duration // without the time that taking items needs
 	sweeping  bool
+
+	sweepWindow int // 0: fits the limit
 }
 
 // claimed learns from a claim that brought n items; more says that there is surely more.
@@ -82,10 +84,23 @@ func (p *pace) sweepNow(now time.Time) bool {
 	return !now.Before(p.nextSweep) || p.pause >= min(250*time.Millisecond, p.poll)
 }
 
-func (p *pace) sweptNow(now time.Time, took time.Duration) {
+// sweptNow learns from a sweep. It reports whether so many rows of no interest are due that no sweep sees past them; then the
+// queue has to be walked from its start, at most once in sweepBackup.
+func (p *pace) sweptNow(now time.Time, took time.Duration, ask Ask, found Found, more bool) (crowded bool) {
 	p.sweeping = false
 	p.swept, p.sweepTook = now, took
 	p.nextSweep = now.Add(sweepMin + rand.N(sweepMax-sweepMin))
+	switch {
+	case more || found.Looked < ask.Window:
+		p.sweepWindow = 0
+	case ask.Window < maxWindow:
+		p.sweepWindow = min(4*ask.Window, maxWindow)
+		p.nextSweep = now
+	default:
+		p.sweepTook = sweepBackup
+		return true
+	}
+	return false
 }
 
 // callMe reports whether emitters should be asked to call.

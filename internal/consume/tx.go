@@ -64,9 +64,9 @@ func begin(ctx context.Context, pool *pgxpool.Pool) (*transaction, error) {
 	}
 }
 
-// commit settles the item as done and commits, in one round trip. The transaction is over afterwards, whatever the error,
-// but for one that did not reach the server.
-func (t *transaction) commit(s Source, it Item) error {
+// commit settles the item as done and commits, in one round trip. ctx is the loop's. An error leaves open whether the
+// transaction still is, and if the connection broke even whether it committed; the fence tells.
+func (t *transaction) commit(ctx context.Context, s Source, it Item) error {
 	switch pg := t.conn.Conn().PgConn(); {
 	case t.tx.touched:
 		return errNotYours
@@ -77,7 +77,7 @@ func (t *transaction) commit(s Source, it Item) error {
 	case pg.TxStatus() == 'E':
 		return errSwallowed
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), finishTimeout)
+	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()
 	b := &pgx.Batch{}
 	s.QueueAck(b, it)
@@ -85,15 +85,22 @@ func (t *transaction) commit(s Source, it Item) error {
 	return db.Error(ctx, "ack", t.conn.SendBatch(ctx, b).Close())
 }
 
-// close rolls back what is still open and gives the connection back.
-func (t *transaction) close() {
+// close rolls back what is still open and gives the connection back. ctx is the loop's.
+func (t *transaction) close(ctx context.Context) {
 	if conn := t.conn.Conn(); !conn.IsClosed() && conn.PgConn().TxStatus() != 'I' {
-		ctx, cancel := context.WithTimeout(context.Background(), finishTimeout)
+		ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 		defer cancel()
 		// The pool throws a connection away that is not idle; no other use for the error.
 		_, _ = conn.Exec(ctx, "rollback")
 	}
 	t.conn.Release()
+}
+
+// discard closes the connection for good: somebody severs it, perhaps only in a moment, and that must not hit its next user.
+func (t *transaction) discard() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = t.conn.Hijack().Close(ctx)
 }
 
 // broken reports whether the connection under the handlers broke, which is nothing they can help. What they can help: a
