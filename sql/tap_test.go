@@ -54,8 +54,10 @@ func runTAP(t *testing.T, db *dbtest.DB, before, script string) ([]tapResult, er
 		t.Fatal(err)
 	}
 	defer conn.Close(context.Background())
-	results, scriptErr := conn.PgConn().Exec(t.Context(),
-		"begin;\n"+fromOne+before+";\nselect no_plan();\n"+script+"\nselect * from finish(); rollback").ReadAll()
+	if _, err := conn.Exec(t.Context(), "begin;\n"+fromOne+before, pgx.QueryExecModeSimpleProtocol); err != nil {
+		t.Fatalf("before the script: %v", err)
+	}
+	results, scriptErr := conn.PgConn().Exec(t.Context(), "select no_plan();\n"+script+"\nselect * from finish(); rollback").ReadAll()
 	var found []tapResult
 	for _, r := range results {
 		for _, row := range r.Rows {

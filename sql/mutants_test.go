@@ -1,0 +1,126 @@
+package nexussql_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// mutant is a function of the database with one promise taken out, and the script that has to notice.
+type mutant struct {
+	breaks   string   // the statement of the contract, and what is taken out
+	function string   // schema.name, without overloads
+	replace  []string // from, to, from, to, …
+	script   string   // below tests, without .sql
+	dies     bool     // the script ends with an error instead of a failed assertion
+}
+
+var mutants = []mutant{
+	{"NS1 a conflict is named", "core.create_namespace", []string{"if v_stored is distinct from p_options then", "if false then"}, "create_namespace/again", false},
+	{"NS2 reserved names", "core_private.check_namespace_name", []string{"when v_flat = 'nexus' then 'it is reserved'", ""}, "create_namespace/names", false},
+	{"NS2 suffixes of relations", "core_private.check_namespace_name", []string{"_vt_idx|", ""}, "create_namespace/names", false},
+	{"NS2 two separators", "core_private.check_namespace_name", []string{"when v_flat ~ '__' then 'two separators stand in a row'", ""}, "create_namespace/names", false},
+	{"NS3 shared queues", "core.create_namespace", []string{"where q.queue_name in (v_queue, v_dlq)", "where false"}, "create_namespace/names", false},
+	{"NS4 names by rule", "core.queue_name_for_namespace", []string{"replace(p_namespace, '-', '_')", "p_namespace"}, "create_namespace/names", false},
+	{"NS5 confirmation", "core.drop_namespace", []string{"p_confirm is distinct from p_namespace", "false"}, "drop_namespace/confirm", false},
+	{"NS5 undelivered events", "core.drop_namespace", []string{"if v_held then", "if false then"}, "drop_namespace/confirm", false},
+	{"E1 only matching consumers", "core.emit", []string{"else exists (select from unnest(c.patterns) p where core_private.matches(p, p_event_type)) end", "else true end"}, "emit/consumers", false},
+	{"E1 only matching consumers, of a batch", "core.emit_batch", []string{"s.due_at is null and exists (select from unnest(%L::text[]) p where core_private.matches(p, s.event_type))", "s.due_at is null and %L is not null"}, "emit/consumers", false},
+	{"E1 the log knows the message", "core.emit", []string{"else jsonb_build_object('messageId', v_message_id) end", "else '{}'::jsonb end"}, "emit/one", false},
+	{"E1 rows in input order", "core.emit_batch", []string{"order by i.n\n", "order by i.n desc\n"}, "emit_batch/batch", false},
+	{"E2 one event a key", "core.emit", []string{"if not v_key.won then", "if false then"}, "emit/dedupe", false},
+	{"E2 expired keys are free", "core_private.claim_keys", []string{"x.expires_at <= p_now", "false"}, "emit/dedupe", false},
+	{"E2 the first of a key within a call", "core_private.expire_keys", []string{"x.expires_at <= v_now", "false"}, "emit/dedupe", false},
+	{"E3 numbers", "core_private.check_payload", []string{"repeat('0', 309)", "repeat('0', 999)"}, "emit/payloads", false},
+	{"E3 nesting", "core_private.check_payload", []string{"$.**{1000}", "$.**{1001}"}, "emit/payloads", false},
+	{"E3 size", "core_private.check_payload", []string{"if v_bytes > p_max_bytes then", "if false then"}, "emit/payloads", false},
+	{"E4 length of types", "core_private.is_event_type", []string{"200", "250"}, "emit/one", false},
+	{"E5 reserved headers", "core_private.parse_emit_options", []string{"k ilike 'nexus-%'", "false"}, "emit/options", false},
+	{"E durations carry a unit", "core_private.parse_interval", []string{"and v_text !~ '^[[:space:]]*[-+]?[0-9.]+[[:space:]]*$'", ""}, "emit/options", false},
+	{"E unknown options", "core_private.check_option_keys", []string{"k <> all (p_known)", "false"}, "emit/options", false},
+	{"D1 types", "core.claim", []string{"or w.t ^@ any ($7)", "or true"}, "claim/claim", false},
+	{"D1 patterns", "core.claim", []string{"or w.t ^@ any ($7)", ""}, "claim/claim", false},
+	{"D1 the floor moves on", "core.claim", []string{"max(m.msg_id) from m", "max(m.msg_id) filter (where m.fate = 'claim') from m"}, "claim/claim", false},
+	{"D1 a lease hides", "core.claim", []string{"set vt = $2 + $10", "set vt = $2"}, "claim/claim", false},
+	{"D2 the fence of acks", "core.settle", []string{"q.msg_id = u.id and q.read_ct = u.ct", "q.msg_id = u.id"}, "settle/fence", false},
+	{"D2 the fence of failures", "core_private.settle_failed", []string{"on q.msg_id = u.id and q.read_ct = u.ct", "on q.msg_id = u.id"}, "settle/fence", false},
+	{"D3 the fence of leases", "core.extend", []string{"q.msg_id = u.id and q.read_ct = u.ct", "q.msg_id = u.id"}, "settle/fence", false},
+	{"D4 a release uses no attempt", "core_private.settle_failed", []string{"coalesce((q.headers ->> 'nexus-deferrals')::integer, 0) + 1", "0"}, "settle/fence", false},
+	{"D4 due times in headers", "core_private.settle_failed", []string{"jsonb_build_object('nexus-due', core_private.iso(u.due))", "'{}'::jsonb"}, "settle/fence", false},
+	{"D4 the fence of ack", "core.ack", []string{"and q.read_ct = $2", "and $2 > 0"}, "settle/fence", false},
+	{"D5 bounded", "core.retry_delay", []string{"least(greatest(v_delay, 0), v_max)", "v_delay"}, "retry_delay/bounds", false},
+	{"D5 no overflow", "core.retry_delay", []string{"least(v_n - 1, 60)", "v_n - 1"}, "retry_delay/bounds", true},
+	{"D5 handler over consumer over namespace", "core.settle", []string{"v_owner.namespace_retry || v_owner.consumer_retry", "v_owner.consumer_retry || v_owner.namespace_retry"}, "settle/attempts", false},
+	{"D5 an explicit time is exact", "core_private.settle_failed", []string{"coalesce(f.after, core.retry_delay(f.effective, f.attempt))", "core.retry_delay(f.effective, f.attempt)"}, "settle/attempts", false},
+	{"D5 attempts are used up", "core_private.settle_failed", []string{"then 'exhausted' else", "then 'retry' else"}, "settle/attempts", false},
+	{"D6 a killer is buried", "core.claim", []string{"when w.read_ct > 0 and core_private", "when false and core_private"}, "claim/claim", false},
+	{"D6 deferrals are no attempts", "core_private.attempts_used_up", []string{"p_read_ct - coalesce((p_headers ->> 'nexus-deferrals')::integer, 0)", "p_read_ct"}, "settle/attempts", false},
+	{"D7 unknown.raw", "core.claim", []string{"or not core_private.is_handled(v_owner.namespace, 'unknown.raw')", "or true"}, "claim/claim", false},
+	{"D7 unknown.raw is delivered", "core.claim", []string{"$5 or coalesce(w.t, 'unknown.raw') = any ($6)", "$5 or coalesce(w.t, '') = any ($6)"}, "claim/unknown_raw", false},
+	{"D8 delayed events wait apart", "core.emit", []string{"if v_due_at is not null then", "if false then"}, "emit/options", false},
+	{"D8 and not too short", "core.promote_delayed", []string{"where d.due_at <= v_now", "where true"}, "emit/options", false},
+	{"L1 attempts in the ledger", "core_private.bury", []string{"greatest(g.read_ct - coalesce((g.headers ->> 'nexus-deferrals')::integer, 0), 0)", "g.read_ct"}, "settle/attempts", false},
+	{"L2 the copy is the one named", "core_private.bury", []string{"select r.dlq_msg_id, $8,", "select r.dlq_msg_id + 1000, $8,"}, "bury/fence", false},
+	{"L2 the fence of burial", "core_private.bury", []string{"and q.read_ct = u.ct", ""}, "bury/fence", false},
+	{"L2 resolving removes the copy", "core_private.resolve_dead_letters", []string{"q.msg_id = any ($1)", "q.msg_id = any ($1) and false"}, "replay_dead_letters/filter", false},
+	{"L2 replaying removes the copy", "core_private.redeliver", []string{"where q.msg_id = b.dlq_msg_id", "where false"}, "dead_letters/replay", false},
+	{"L2 unresolved ones are kept", "core_private.apply_retention", []string{"x.resolved_at < v_now - interval '30 days'", "coalesce(x.resolved_at, x.failed_at) < v_now - interval '30 days'"}, "apply_retention/ages", false},
+	{"L3 a round a burial", "core_private.bury", []string{"coalesce((select max(l.round) + 1 from core.dead_letters l where l.source_kind = 'delivery' and l.source_ref = r.source_ref), 0)", "0"}, "bury/fence", true},
+	{"L3 filters", "core_private.filter_dead_letters", []string{"and (not p_filter ? 'reason' or l.reason = p_filter ->> 'reason')", ""}, "replay_dead_letters/filter", false},
+	{"L3 a dry run", "core.replay_dead_letters", []string{"if v_dry then", "if false then"}, "dead_letters/replay", false},
+	{"L4 once", "core_private.lock_dead_letter", []string{"if v_row.status <> 'pending' then", "if false then"}, "dead_letters/replay", false},
+	{"L4 rounds", "core_private.redeliver", []string{"l.replay_count + 1", "l.replay_count"}, "dead_letters/replay", false},
+	{"L4 headers stay", "core_private.redeliver", []string{"coalesce(l.headers, '{}') ||", "'{}'::jsonb ||"}, "dead_letters/replay", false},
+	{"P1 columns of queue_metrics", "core_private.queue_metrics", []string{"is distinct from core_private.iso(h.vt)", "is distinct from ''"}, "queue_metrics/counts", false},
+	{"P1 append_event_log", "core.append_event_log", []string{"coalesce(p_metadata, '{}')", "coalesce(p_metadata, '{\"x\": 1}')"}, "append_event_log/log_only", false},
+	{"P2 peek changes nothing", "core.peek", []string{"STABLE", "VOLATILE", "    return query execute", "    execute format('update %s set read_ct = read_ct + 1', core_private.queue_relation(p_queue));\n    return query execute"}, "peek/reads_only", false},
+	{"P2 partitions", "core_private.run_partition_maintenance", []string{"'UTC'", "'America/New_York'"}, "partitions/utc", false},
+	{"P3 bounded", "core_private.queue_metrics", []string{"n.n > 10000 as big", "false as big"}, "queue_metrics/counts", false},
+	{"I1 rows in the default partition", "core_private.run_partition_maintenance", []string{"if v_default > 0 or", "if"}, "partitions/utc", false},
+	{"I1 repair", "core.repair_partitions", []string{"'UTC'", "'America/New_York'"}, "partitions/utc", false},
+	{"I3 restricted namespaces", "core_private.has_duty", []string{"return not p_restricted or exists", "return true or exists"}, "rights/hidden_rows", false},
+	{"I3 duties", "core_private.has_duty", []string{"g.duty = p_duty", "true"}, "rights/namespaces", false},
+	{"I3 rows of the queues", "core_private.secure_queue", []string{"using (%L = any ((select core.visible_namespaces())::text[]))", "using (%L <> '''')"}, "rights/hidden_rows", false},
+	{"I3 the caller, not the owner", "core_private.caller", []string{"session_user::name else current_setting('role')::name", "session_user::name else session_user::name"}, "rights/namespaces", false},
+	{"I3 the hint", "core_private.require_duty", []string{"core_private.duty_role(p_duty), v_caller);", "core_private.duty_role(p_duty), 'x');"}, "rights/definer", false},
+	{"I4 isolation", "core_private.run_one_sweep", []string{"v_error := sqlstate || ' ' || sqlerrm;", "raise;"}, "tick/isolation", true},
+	{"I4 only what is due", "core.tick", []string{"s.last_started_at <= v_now - case", "v_now <= v_now + case"}, "tick/isolation", false},
+	{"N1 a given id", "core.register_node", []string{"if p_given then", "if false then"}, "nodes/life", false},
+	{"N1 what it can do", "core.register_node", []string{"'event_type', t from unnest(p_types) t", "'event_type', t from unnest(p_types) t where false"}, "nodes/life", false},
+	{"N2 the lost register anew", "core.heartbeat", []string{"and n.state <> 'lost'", ""}, "nodes/life", false},
+	{"N2 three heartbeats", "core.reap_nodes", []string{"3 * n.heartbeat_every", "30 * n.heartbeat_every"}, "nodes/life", false},
+	{"errors name the field", "core_private.fail_option", []string{"column = p_field,", ""}, "errors/fields", false},
+}
+
+// A test that cannot fail proves nothing: each promise is taken out of the database in turn, and its script must turn red.
+func TestScriptsNoticeWhatIsTakenOut(t *testing.T) {
+	db := tapDB(t)
+	for _, m := range mutants {
+		t.Run(m.breaks, func(t *testing.T) {
+			raw, err := os.ReadFile("tests/" + m.script + ".sql")
+			if err != nil {
+				t.Fatal(err)
+			}
+			results, err := runTAP(t, db, breakFunction(m.function, m.replace), string(raw))
+			failed := err != nil && m.dies
+			for _, r := range results {
+				failed = failed || !r.ok
+			}
+			if !failed {
+				t.Errorf("%s passes without it (error of the script: %v)", m.script, err)
+			}
+		})
+	}
+}
+
+// breakFunction replaces text in the definition that the database has.
+func breakFunction(name string, replace []string) string {
+	quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+	var sql strings.Builder
+	fmt.Fprintf(&sql, "do $mutant$ declare d text := pg_catalog.pg_get_functiondef(%s::regproc); begin\n", quote(name))
+	for i := 0; i < len(replace); i += 2 {
+		fmt.Fprintf(&sql, "if strpos(d, %[1]s) = 0 then raise exception 'no such text in it: %%', %[1]s; end if; d := pg_catalog.replace(d, %[1]s, %[2]s);\n", quote(replace[i]), quote(replace[i+1]))
+	}
+	return sql.String() + "execute d; end $mutant$;"
+}
