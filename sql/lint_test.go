@@ -35,6 +35,7 @@ func TestLints(t *testing.T) {
 		"definers_belong_to_nexus":  `create function core.offender() returns int language sql security definer as 'select 1'`,
 		"raises_are_coded":          `create function core.offender() returns void language plpgsql as 'begin raise exception ''no''; end'`,
 		"raised_codes_are_listed":   `create function core.offender() returns void language plpgsql as 'begin raise exception using errcode = ''NX998''; end'`,
+		"codes_are_raised":          `insert into core.error_codes values ('NX997', 'x', 'x')`,
 		"clock_is_not_in_a_where":   `create function core.offender() returns void language plpgsql as 'begin perform from core.nodes where last_heartbeat < core_private.now(); end'`,
 		"foreign_keys_have_indexes": `create table core.offender (i int primary key, n text references core.namespaces)`,
 		"tables_have_primary_keys":  `create table core.offender (i int)`,
@@ -66,7 +67,7 @@ func TestLints(t *testing.T) {
 			if !strings.Contains(after, "offender") {
 				t.Errorf("the lint does not find its offender (%s); it found %q", offenders[name], after)
 			}
-			db.Exec(`do $$ begin drop function if exists core.offender(); drop table if exists core.offender; end $$`)
+			db.Exec(`do $$ begin drop function if exists core.offender(); drop table if exists core.offender; delete from core.error_codes where code = 'NX997'; end $$`)
 		})
 	}
 }

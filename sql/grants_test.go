@@ -1,0 +1,117 @@
+package nexussql_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/nexuspg/nexus/internal/dbtest"
+)
+
+// What each duty may call, beside what sql/roles/grants.sql says, so that a slip there shows. A role is named with everything it
+// is a member of counted in. Functions of later packages are added to both.
+var mayCall = map[string]string{
+	"nexus_reader": `dead_letter_queue_name_for_namespace now peek queue_name_for_namespace visible_namespaces`,
+	"nexus_producer": `append_event_log dead_letter_queue_name_for_namespace emit emit_batch now queue_name_for_namespace
+		visible_namespaces`,
+	"nexus_consumer": `ack claim consumer_settings dead_letter_queue_name_for_namespace extend heartbeat now promote_delayed
+		queue_name_for_namespace reap_nodes register_node retry_delay settle settle_and_claim tick touch_node_heartbeat
+		visible_namespaces wait_for_wake`,
+	"nexus_operator": `append_event_log dead_letter_queue_name_for_namespace discard_dead_letter discard_dead_letters may_operate now
+		peek queue_name_for_namespace replay_dead_letter replay_dead_letters tick visible_namespaces`,
+	"nexus_admin": `ack alter_namespace append_event_log claim consumer_settings create_namespace dead_letter_queue_name_for_namespace
+		discard_dead_letter discard_dead_letters drop_namespace emit emit_batch extend grant_namespace heartbeat maintain_partitions
+		may_operate now peek promote_delayed queue_name_for_namespace reap_nodes register_node repair_partitions replay_dead_letter
+		replay_dead_letters retry_delay revoke_namespace run_sweep settle settle_and_claim tick touch_node_heartbeat
+		visible_namespaces wait_for_wake`,
+	"nexus_scheduler": `maintain_partitions run_sweep tick`,
+	"nexus_guard":     ``,
+	"nexus_sql":       ``,
+}
+
+// Tables and views of core that a role may read; nobody may write any.
+const mayRead = `consumers dead_letter_groups dead_letters delivery_errors error_codes event_log namespace_grants namespaces
+	node_status nodes partitions queue_metrics queues sweep_status unresolved_dead_letters`
+
+func TestEachDutyMayWhatIsListed(t *testing.T) {
+	db := dbtest.New(t)
+	readers := []string{"nexus_reader", "nexus_operator", "nexus_admin"}
+	for role, list := range mayCall {
+		t.Run(role, func(t *testing.T) {
+			got := column(t, db, `
+				select distinct p.proname::text from pg_proc p
+				 where p.pronamespace = 'core'::regnamespace and has_schema_privilege('`+role+`', 'core', 'usage')
+				   and has_function_privilege('`+role+`', p.oid, 'execute') order by 1`)
+			if diff := cmp.Diff(fields(list), got, cmpNil); diff != "" {
+				t.Errorf("may call (-listed +database)\n%s", diff)
+			}
+			var want []string
+			if slices.Contains(readers, role) {
+				want = fields(mayRead)
+			}
+			got = column(t, db, `
+				select c.relname::text from pg_class c
+				 where c.relnamespace = 'core'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
+				   and has_table_privilege('`+role+`', c.oid, 'select') order by 1`)
+			if diff := cmp.Diff(want, got, cmpNil); diff != "" {
+				t.Errorf("may read (-listed +database)\n%s", diff)
+			}
+			for _, written := range column(t, db, `
+				select c.oid::regclass::text from pg_class c
+				 where c.relnamespace in ('core'::regnamespace, 'core_private'::regnamespace) and c.relkind in ('r', 'p', 'v')
+				   and has_table_privilege('`+role+`', c.oid, 'insert, update, delete, truncate, references, trigger')`) {
+				t.Errorf("may write %s", written)
+			}
+			for _, p := range column(t, db, `
+				select relname::text from pg_class c where c.relispartition and c.relnamespace = 'core'::regnamespace
+				   and has_table_privilege('`+role+`', c.oid, 'select')`) {
+				t.Errorf("may read partition %s past the policy of its parent", p)
+			}
+		})
+	}
+}
+
+var cmpNil = cmp.Transformer("empty", func(l []string) []string {
+	if len(l) == 0 {
+		return nil
+	}
+	return l
+})
+
+func fields(list string) []string { return strings.Fields(list) }
+
+// What a role may not call it cannot call: tried with every function of core as each duty, not only looked up.
+func TestRefusedFunctionsRefuse(t *testing.T) {
+	db := dbtest.New(t)
+	calls := column(t, db, `
+		select p.proname || ' ' || format('select core.%I(%s)', p.proname,
+		         (select coalesce(string_agg(format('null::%s', format_type(a.type, null)), ', '), '') from unnest(p.proargtypes) a(type)))
+		  from pg_proc p where p.pronamespace = 'core'::regnamespace order by 1`)
+	conn, err := pgx.Connect(t.Context(), db.OwnerURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	for role, list := range mayCall {
+		if _, err := conn.Exec(t.Context(), "set role "+role); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range calls {
+			name, call, _ := strings.Cut(c, " ")
+			if slices.Contains(fields(list), name) {
+				continue
+			}
+			_, err := conn.Exec(t.Context(), call)
+			var pg *pgconn.PgError
+			if !errors.As(err, &pg) || pg.Code != "42501" {
+				t.Errorf("%s calls core.%s: %v; want 42501", role, name, err)
+			}
+		}
+	}
+}
