@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/nexuspg/nexus/internal/pgdev"
+	"github.com/nexuspg/nexus/migrate"
 )
 
 // DB is a database with Nexus in it.
@@ -26,11 +28,13 @@ type DB struct {
 
 var serial atomic.Int64
 
+const clonePrefix = "nexus_test_"
+
 // New clones the template; the database is dropped when t ends. Its clock can be moved.
 func New(t testing.TB) *DB {
 	t.Helper()
 	server := URL(t)
-	name := fmt.Sprintf("nexus_test_%d_%d", time.Now().UnixNano()%1e12, serial.Add(1))
+	name := fmt.Sprintf("%s%d_%d_%d", clonePrefix, os.Getpid(), time.Now().UnixNano()%1e12, serial.Add(1))
 	admin(t, server, "create database "+name+" template "+pgdev.TemplateDatabase+" strategy file_copy")
 	t.Cleanup(func() { admin(t, server, "drop database if exists "+name+" with (force)") })
 	db := open(t, server, name)
@@ -62,6 +66,9 @@ func Cron(t testing.TB) *DB {
 		t.Skip("this server has no database " + pgdev.TestCronDatabase + " in which pg_cron fires; use `make test`")
 	}
 	db := open(t, server, pgdev.TestCronDatabase)
+	if _, err := migrate.Up(t.Context(), db.Owner, nil); err != nil {
+		t.Fatalf("bring %s up to date: %v", pgdev.TestCronDatabase, err)
+	}
 	db.Exec("select core.drop_namespace(namespace, namespace, true) from core.namespaces")
 	return db
 }

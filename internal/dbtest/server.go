@@ -5,17 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/ory/dockertest/v3"
 	"github.com/ory/dockertest/v3/docker"
 
 	"github.com/nexuspg/nexus/internal/pgdev"
-	"github.com/nexuspg/nexus/migrate"
 )
 
 // EnvURL names a running server by a superuser's URL.
@@ -80,7 +79,8 @@ func choose() (server, error) {
 	}}, nil
 }
 
-// ensureTemplate builds the template on a server that was not prepared, and brings it up to date on one that was. Packages run at once, so one of them does it.
+// ensureTemplate prepares a server that may have been prepared before, and may have outlived an edit of the SQL. Packages run at
+// once, so one of them does it while the others wait.
 func ensureTemplate(ctx context.Context, url string) error {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
@@ -90,22 +90,32 @@ func ensureTemplate(ctx context.Context, url string) error {
 	if _, err := conn.Exec(ctx, "select pg_advisory_lock(hashtext('nexus dbtest'))"); err != nil {
 		return err
 	}
-	var there bool
-	err = conn.QueryRow(ctx, "select exists (select from pg_database where datname = $1)", pgdev.TemplateDatabase).Scan(&there)
+	if err := dropLeftClones(ctx, conn, clonePrefix, time.Hour); err != nil {
+		return fmt.Errorf("drop databases that killed tests left: %w", err)
+	}
+	return BuildTemplate(ctx, url)
+}
+
+// dropLeftClones drops databases with the prefix that nobody is connected to and that were created longer ago than age.
+func dropLeftClones(ctx context.Context, conn *pgx.Conn, prefix string, age time.Duration) error {
+	rows, err := conn.Query(ctx, `
+		select d.datname::text
+		  from pg_database d cross join lateral pg_stat_file(format('base/%s/PG_VERSION', d.oid), true) f
+		 where d.datname like $1 and f.modification < clock_timestamp() - make_interval(secs => $2)
+		   and not exists (select from pg_stat_activity a where a.datid = d.oid)`, strings.ReplaceAll(prefix, "_", `\_`)+"%", age.Seconds())
 	if err != nil {
 		return err
 	}
-	if !there {
-		return BuildTemplate(ctx, url)
-	}
-	// A server that outlives an edit of the SQL has an older template. Nothing is done when it is not.
-	pool, err := pgxpool.New(ctx, with(url, pgdev.TemplateDatabase, nil))
+	left, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return err
 	}
-	defer pool.Close()
-	_, err = migrate.Up(ctx, pool, nil)
-	return err
+	for _, name := range left {
+		if _, err := conn.Exec(ctx, "drop database if exists "+pgx.Identifier{name}.Sanitize()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // container runs the image that docker/ builds.

@@ -18,15 +18,23 @@ const Login = "nexus_test_login"
 // loginPassword guards nothing: the server lives as long as the tests.
 const loginPassword = "nexus"
 
-// BuildTemplate creates the database that tests clone and leaves no connection to it. It is a pgdev.Prepare.
+// BuildTemplate creates the database that tests clone, or brings it up to date, and leaves no connection to it. It is a
+// pgdev.Prepare. Every step can be repeated: whoever was killed half-way left something behind.
 func BuildTemplate(ctx context.Context, superuserURL string) error {
 	conn, err := pgx.Connect(ctx, superuserURL)
 	if err != nil {
 		return err
 	}
 	defer conn.Close(ctx)
-	if _, err := conn.Exec(ctx, "create database "+pgdev.TemplateDatabase); err != nil {
+	var there bool
+	err = conn.QueryRow(ctx, "select exists (select from pg_database where datname = $1)", pgdev.TemplateDatabase).Scan(&there)
+	if err != nil {
 		return err
+	}
+	if !there {
+		if _, err := conn.Exec(ctx, "create database "+pgdev.TemplateDatabase); err != nil {
+			return err
+		}
 	}
 	pool, err := pgxpool.New(ctx, with(superuserURL, pgdev.TemplateDatabase, nil))
 	if err != nil {
@@ -36,26 +44,23 @@ func BuildTemplate(ctx context.Context, superuserURL string) error {
 	if _, err := migrate.Up(ctx, pool, nil); err != nil {
 		return fmt.Errorf("install Nexus into the template: %w", err)
 	}
-	_, err = pool.Exec(ctx, `do $$ begin
-		if to_regrole('`+Login+`') is null then
-			create role `+Login+` login password '`+loginPassword+`' in role nexus_consumer, nexus_producer;
-		end if;
-	end $$`)
-	if err != nil {
-		return err
-	}
 	_, err = pool.Exec(ctx, `
-create schema tap;
 do $$ declare e text; begin
+	if to_regrole('`+Login+`') is null then
+		create role `+Login+` login password '`+loginPassword+`' in role nexus_consumer, nexus_producer;
+	end if;
+	create schema if not exists tap;
 	-- Where one is missing, the tests that need it say so.
 	for e in select name from pg_available_extensions where name in ('pgtap', 'plpgsql_check') loop
 		execute format('create extension if not exists %I schema tap', e);
 	end loop;
-end $$;
-create schema nexus_test;
-create table nexus_test.clock (frozen timestamptz, shift interval not null default '0');
-insert into nexus_test.clock default values;
-revoke all on schema nexus_test from public;`)
+	create schema if not exists nexus_test;
+	revoke all on schema nexus_test from public;
+	if to_regclass('nexus_test.clock') is null then
+		create table nexus_test.clock (frozen timestamptz, shift interval not null default '0');
+		insert into nexus_test.clock default values;
+	end if;
+end $$`)
 	return err
 }
 
