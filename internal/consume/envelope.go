@@ -1,7 +1,9 @@
 package consume
 
 import (
+	"bytes"
 	"encoding/json"
+	"iter"
 	"strconv"
 	"strings"
 	"time"
@@ -20,65 +22,173 @@ const headerDeferrals = "nexus-deferrals"
 // reserved begins the headers that are Nexus's own; handlers do not see them.
 const reserved = "nexus-"
 
-// envelope is the message on a queue.
-type envelope struct {
-	Namespace       string          `json:"namespace"`
-	EventType       string          `json:"eventType"`
-	Payload         json.RawMessage `json:"payload"`
-	EmittedAt       time.Time       `json:"emittedAt"`
-	ProducerNodeID  string          `json:"producerNodeId"`
-	EventID         int64           `json:"eventId"`
-	EventUID        uuid.UUID       `json:"eventUid"`
-	AuthoredAt      time.Time       `json:"authoredAt"`
-	CorrelationID   string          `json:"correlationId"`
-	CausationUID    uuid.UUID       `json:"causationUid"`
-	Depth           int             `json:"depth"`
-	OrderingKey     string          `json:"orderingKey"`
-	Tags            []string        `json:"tags"`
-	Broadcast       bool            `json:"broadcast"`
-	ScheduledTaskID uuid.UUID       `json:"scheduledTaskId"`
-	Slot            time.Time       `json:"slot"`
-}
-
 // decodeEvent reads a message. Anyone may send to a pgmq queue, so nothing about it is taken for granted: what is no envelope
 // arrives whole as RawType, and a field of the wrong kind in an envelope is left unset rather than failing the delivery.
+//
+// It is the one thing done in Go for each event, so it goes over the text once and leaves the payload where it is. The text is
+// jsonb's: valid, and without a key twice.
 func decodeEvent(message []byte, e *nexus.Event) {
-	var env envelope
-	if json.Unmarshal(message, &env) != nil {
-		env = lenient(message)
+	*e = nexus.Event{}
+	for key, value := range fields(message) {
+		switch string(key) {
+		case "namespace":
+			setText((*string)(&e.Namespace), value)
+		case "eventType":
+			setText(&e.Type, value)
+		case "payload":
+			e.Payload = value
+		case "emittedAt":
+			setTime(&e.EmittedAt, value)
+		case "producerNodeId":
+			setText(&e.ProducerNodeID, value)
+		case "eventId":
+			if n, err := strconv.ParseInt(string(value), 10, 64); err == nil {
+				e.ID = n
+			}
+		case "eventUid":
+			setUUID(&e.UID, value)
+		case "authoredAt":
+			setTime(&e.AuthoredAt, value)
+		case "correlationId":
+			setText(&e.CorrelationID, value)
+		case "causationUid":
+			setUUID(&e.CausationUID, value)
+		case "depth":
+			if n, err := strconv.Atoi(string(value)); err == nil {
+				e.Depth = n
+			}
+		case "orderingKey":
+			setText(&e.OrderingKey, value)
+		case "tags":
+			var tags []string
+			if json.Unmarshal(value, &tags) == nil {
+				e.Tags = tags
+			}
+		case "broadcast":
+			e.Broadcast = string(value) == "true"
+		case "scheduledTaskId":
+			setUUID(&e.ScheduledTaskID, value)
+		case "slot":
+			setTime(&e.Slot, value)
+		}
 	}
-	if !validType(env.EventType) {
+	if !validType(e.Type) {
 		*e = nexus.Event{Type: RawType, Payload: message}
 		return
 	}
-	if env.Payload == nil {
-		env.Payload = json.RawMessage("null")
-	}
-	*e = nexus.Event{
-		ID: env.EventID, UID: env.EventUID, Namespace: nexus.Namespace(env.Namespace), Type: env.EventType, Payload: env.Payload,
-		EmittedAt: env.EmittedAt, AuthoredAt: env.AuthoredAt, ProducerNodeID: env.ProducerNodeID,
-		ScheduledTaskID: env.ScheduledTaskID, Slot: env.Slot, CorrelationID: env.CorrelationID, CausationUID: env.CausationUID,
-		Depth: env.Depth, OrderingKey: env.OrderingKey, Tags: env.Tags, Broadcast: env.Broadcast,
+	if e.Payload == nil {
+		e.Payload = json.RawMessage("null")
 	}
 }
 
-// lenient reads the fields one by one and drops those that do not fit.
-func lenient(message []byte) (env envelope) {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(message, &fields) != nil {
-		return env
-	}
-	for name, raw := range fields {
-		one, err := json.Marshal(map[string]json.RawMessage{name: raw})
-		if err != nil {
-			continue
+// fields goes over the members of a JSON object: keys as they are written, values as JSON. Of anything else there are none.
+func fields(object []byte) iter.Seq2[[]byte, []byte] {
+	return func(yield func(key, value []byte) bool) {
+		i := blank(object, 0)
+		if i >= len(object) || object[i] != '{' {
+			return
 		}
-		next := env
-		if json.Unmarshal(one, &next) == nil {
-			env = next
+		for i++; ; i++ {
+			i = blank(object, i)
+			if i >= len(object) || object[i] != '"' {
+				return
+			}
+			end := after(object, i)
+			if end-i < 2 {
+				return
+			}
+			key := object[i+1 : end-1]
+			i = blank(object, end)
+			if i >= len(object) || object[i] != ':' {
+				return
+			}
+			i = blank(object, i+1)
+			end = after(object, i)
+			if end == i || !yield(key, object[i:end:end]) {
+				return
+			}
+			i = blank(object, end)
+			if i >= len(object) || object[i] != ',' {
+				return
+			}
 		}
 	}
-	return env
+}
+
+func blank(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// after is the position after the value that begins at i; in text that ends too early, the end.
+func after(b []byte, i int) int {
+	depth := 0
+	for i < len(b) {
+		switch b[i] {
+		case '"':
+			for i++; i < len(b) && b[i] != '"'; i++ {
+				if b[i] == '\\' {
+					i++
+				}
+			}
+			i = min(i+1, len(b))
+			if depth == 0 {
+				return i
+			}
+		case '{', '[':
+			depth++
+			i++
+		case '}', ']':
+			if depth == 0 {
+				return i // the end of what the value is in
+			}
+			depth--
+			i++
+			if depth == 0 {
+				return i
+			}
+		case ',', ':', ' ', '\n', '\t', '\r':
+			if depth == 0 {
+				return i // the end of a number, true, false or null
+			}
+			i++
+		default:
+			i++
+		}
+	}
+	return i
+}
+
+func setText(to *string, value []byte) {
+	n := len(value)
+	if n < 2 || value[0] != '"' {
+		return
+	}
+	if bytes.IndexByte(value, '\\') < 0 {
+		*to = string(value[1 : n-1])
+		return
+	}
+	var s string
+	if json.Unmarshal(value, &s) == nil {
+		*to = s
+	}
+}
+
+func setTime(to *time.Time, value []byte) {
+	var t time.Time
+	if t.UnmarshalJSON(value) == nil {
+		*to = t
+	}
+}
+
+func setUUID(to *uuid.UUID, value []byte) {
+	if n := len(value); n == 38 {
+		if id, err := uuid.ParseBytes(value[1 : n-1]); err == nil {
+			*to = id
+		}
+	}
 }
 
 // validType is the rule of core for event types.

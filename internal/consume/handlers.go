@@ -76,7 +76,9 @@ func NewHandlers(list []*Handler, retry nexus.RetryPolicy) (*Handlers, error) {
 }
 
 // Transactional reports whether any of them is.
-func (hs *Handlers) Transactional() bool { return slices.ContainsFunc(hs.list, (*Handler).transactional) }
+func (hs *Handlers) Transactional() bool {
+	return slices.ContainsFunc(hs.list, (*Handler).transactional)
+}
 
 // Patterns returns the patterns, each once.
 func (hs *Handlers) Patterns() []string {

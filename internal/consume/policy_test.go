@@ -1,0 +1,59 @@
+package consume
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexuspg/nexus"
+)
+
+func TestPolicyJSON(t *testing.T) {
+	for want, p := range map[string]nexus.RetryPolicy{
+		"":                                {},
+		`{"max_attempts":-1}`:             {MaxAttempts: -1},
+		`{"jitter":0}`:                    {Jitter: -1},
+		`{"base":"1500000 microseconds"}`: {Base: 1500 * time.Millisecond},
+		`{"max":"86400000000 microseconds","max_attempts":3,"shape":"linear"}`: {MaxAttempts: 3, Shape: nexus.Linear, Max: 24 * time.Hour},
+	} {
+		if got := policyJSON(p); got != want {
+			t.Errorf("%+v: %s, want %s", p, got, want)
+		}
+	}
+}
+
+// Of each field, the first handler that sets it decides, then what is said for all.
+func TestHandlersOfOneTypeShareAPolicy(t *testing.T) {
+	hs, err := NewHandlers([]*Handler{
+		{Pattern: "user.*", Retry: nexus.RetryPolicy{Base: time.Second}},
+		{Pattern: "user.created", Retry: nexus.RetryPolicy{Base: time.Hour, MaxAttempts: 3}, Timeout: time.Minute},
+		{Pattern: "user.deleted", Timeout: -1},
+	}, nexus.RetryPolicy{MaxAttempts: 7, Shape: nexus.Constant})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := hs.route("user.created", nil)
+	if want := `{"base":"1000000 microseconds","max_attempts":3,"shape":"constant"}`; r.policy != want || r.maxAttempts != 3 || r.timeout != time.Minute {
+		t.Errorf("policy %s, attempts %d, timeout %s", r.policy, r.maxAttempts, r.timeout)
+	}
+	if r := hs.route("user.deleted", nil); r.timeout != 0 {
+		t.Errorf("timeout %s, want none, as one of the handlers has none", r.timeout)
+	}
+	if r := hs.route("order.placed", nil); r != nil {
+		t.Errorf("a route for a type without handlers: %+v", r)
+	}
+
+	patterns, attempts := hs.limits()
+	said := map[string]int{}
+	for i, p := range patterns { // as SQL goes through them
+		for _, eventType := range []string{"user.created", "user.renamed"} {
+			if said[eventType] == 0 && Matches(p, eventType) {
+				said[eventType] = attempts[i]
+			}
+		}
+	}
+	if diff := cmp.Diff(map[string]int{"user.created": 3, "user.renamed": 7}, said); diff != "" {
+		t.Error(diff)
+	}
+}
