@@ -45,6 +45,10 @@ test: install-deps bin/with-postgres ## all tests on a fresh Postgres, with the 
 test-sql: install-deps bin/with-postgres ## only the tests of the SQL: pgTAP, races, catalog lints
 	bin/with-postgres -- go test $(TEST_FLAGS) ./sql/...
 
+.PHONY: docs
+docs: install-deps bin/with-postgres ## docs/reference from the catalog's comments
+	NEXUS_UPDATE_DOCS=1 bin/with-postgres -- go test -count=1 ./internal/docgen
+
 .PHONY: lint
 lint: ## gofmt, go vet, golangci-lint (.golangci.yml says which linters and why)
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \

@@ -28,6 +28,7 @@ var beside = map[string]struct {
 	"nexustest":                        {nil, "it belongs to users' tests and brings package testing along"},
 	"internal/dbtest":                  {[]string{"nexustest", "internal/pgdev/cmd/with-postgres"}, "it belongs to tests"},
 	"internal/archtest":                {nil, "it only holds tests"},
+	"internal/docgen":                  {nil, "it writes the reference pages"},
 	"internal/pgdev/cmd/with-postgres": {nil, "it is a program"},
 	"bench":                            {nil, "it measures what users see, as a user"},
 	"chaos":                            {nil, "it attacks what users see, as a user"},

@@ -1,0 +1,43 @@
+package docgen_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexuspg/nexus/internal/dbtest"
+	"github.com/nexuspg/nexus/internal/docgen"
+)
+
+// envUpdate rewrites the pages in place of comparing them.
+const envUpdate = "NEXUS_UPDATE_DOCS"
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+func TestReferenceIsUpToDate(t *testing.T) {
+	db := dbtest.New(t)
+	for _, page := range docgen.Pages {
+		t.Run(page.Name, func(t *testing.T) {
+			got, err := page.Write(t.Context(), db.Owner)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join("..", "..", "docs", "reference", page.Name)
+			if os.Getenv(envUpdate) != "" {
+				if err := os.WriteFile(path, []byte(got), 0o644); err != nil { //nolint:gosec // a page for everybody to read
+					t.Fatal(err)
+				}
+				return
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("docs/reference/%s is out of date, run `make docs` (-committed +database):\n%s", page.Name, diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,43 @@
+package docgen
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	nexus "github.com/nexuspg/nexus"
+)
+
+type function struct {
+	Name, Arguments, Result, Comment, Roles string
+}
+
+// Functions describes the public functions: how they are called, what they return and which of Nexus's roles may.
+func Functions(ctx context.Context, q nexus.DBTX) (string, error) {
+	all, err := collect[function](ctx, q, `
+		select p.proname::text, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid),
+		       coalesce(obj_description(p.oid, 'pg_proc'), ''),
+		       coalesce((select string_agg(distinct case a.grantee when 0 then 'everybody' else a.grantee::regrole::text end, ', ')
+		                   from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
+		                  where a.privilege_type = 'EXECUTE' and a.grantee <> p.proowner), '')
+		  from pg_catalog.pg_proc p
+		 where p.pronamespace = 'core'::regnamespace
+		 order by p.proname collate "C", pg_get_function_identity_arguments(p.oid) collate "C"`)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	b.WriteString("# Functions\n\n" + generated)
+	b.WriteString("The public functions, in schema `core`. The owner `nexus_owner` may call all of them; the roles below each one may too.\n")
+	for _, f := range all {
+		fmt.Fprintf(&b, "\n## core.%s\n\n```\ncore.%s(%s)\n  returns %s\n```\n", f.Name, f.Name, f.Arguments, f.Result)
+		if f.Comment != "" {
+			fmt.Fprintf(&b, "\n%s\n", f.Comment)
+		}
+		if f.Roles == "" {
+			f.Roles = "only the owner"
+		}
+		fmt.Fprintf(&b, "\nMay be called by: %s.\n", f.Roles)
+	}
+	return b.String(), nil
+}
