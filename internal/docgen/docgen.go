@@ -9,14 +9,17 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-
-	nexus "github.com/nexuspg/nexus"
 )
+
+// Querier is a pool or connection of a role that may read the catalog.
+type Querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
 
 // Page is one generated page.
 type Page struct {
 	Name  string // of the file under docs/reference
-	Write func(ctx context.Context, q nexus.DBTX) (string, error)
+	Write func(ctx context.Context, q Querier) (string, error)
 }
 
 // Pages are all of them.
@@ -33,7 +36,7 @@ func cell(s string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "|", `\|`)
 }
 
-func collect[T any](ctx context.Context, q nexus.DBTX, query string) ([]T, error) {
+func collect[T any](ctx context.Context, q Querier, query string) ([]T, error) {
 	rows, err := q.Query(ctx, query)
 	if err != nil {
 		return nil, fmt.Errorf("docgen: %w", err)

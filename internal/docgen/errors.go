@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-
-	nexus "github.com/nexuspg/nexus"
 )
 
 type code struct{ Code, Meaning, Mend string }
@@ -21,7 +19,7 @@ var families = map[string]string{
 }
 
 // Errors lists the error codes by family, with what they mean and what mends them.
-func Errors(ctx context.Context, q nexus.DBTX) (string, error) {
+func Errors(ctx context.Context, q Querier) (string, error) {
 	all, err := collect[code](ctx, q, `select code, meaning, mend from core.error_codes order by code collate "C"`)
 	if err != nil {
 		return "", err

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-
-	nexus "github.com/nexuspg/nexus"
 )
 
 type function struct {
@@ -13,7 +11,7 @@ type function struct {
 }
 
 // Functions describes the public functions: how they are called, what they return and which of Nexus's roles may.
-func Functions(ctx context.Context, q nexus.DBTX) (string, error) {
+func Functions(ctx context.Context, q Querier) (string, error) {
 	all, err := collect[function](ctx, q, `
 		select p.proname::text, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid),
 		       coalesce(obj_description(p.oid, 'pg_proc'), ''),
@@ -28,7 +26,7 @@ func Functions(ctx context.Context, q nexus.DBTX) (string, error) {
 	}
 	var b strings.Builder
 	b.WriteString("# Functions\n\n" + generated)
-	b.WriteString("The public functions, in schema `core`. The owner `nexus_owner` may call all of them; the roles below each one may too.\n")
+	b.WriteString("The functions of schema `core`. Arguments can be given by name. A role may also call what is open to the roles it is a member of.\n")
 	for _, f := range all {
 		fmt.Fprintf(&b, "\n## core.%s\n\n```\ncore.%s(%s)\n  returns %s\n```\n", f.Name, f.Name, f.Arguments, f.Result)
 		if f.Comment != "" {

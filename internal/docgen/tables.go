@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-
-	nexus "github.com/nexuspg/nexus"
 )
 
 type column struct {
@@ -16,7 +14,7 @@ type column struct {
 }
 
 // Tables describes the public tables and views, column by column. Partitions are left out: their names depend on the month.
-func Tables(ctx context.Context, q nexus.DBTX) (string, error) {
+func Tables(ctx context.Context, q Querier) (string, error) {
 	all, err := collect[column](ctx, q, `
 		select c.relname::text, case c.relkind when 'v' then 'view' when 'p' then 'table, partitioned' else 'table' end,
 		       coalesce(obj_description(c.oid, 'pg_class'), ''),
@@ -32,7 +30,7 @@ func Tables(ctx context.Context, q nexus.DBTX) (string, error) {
 	}
 	var b strings.Builder
 	b.WriteString("# Tables and views\n\n" + generated)
-	b.WriteString("Everything in schema `core` that can be read. Tables are written by functions only.\n")
+	b.WriteString("What schema `core` holds. Readers (`nexus_reader`) see the rows of the namespaces they may see.\n")
 	last := ""
 	for _, c := range all {
 		if c.Table != last {
