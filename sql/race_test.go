@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -18,14 +20,18 @@ import (
 // atOnce runs f in n sessions of their own and returns their errors.
 func atOnce(t *testing.T, db *dbtest.DB, n int, f func(ctx context.Context, conn *pgx.Conn, i int) error) []error {
 	t.Helper()
-	errs := make([]error, n)
-	var wg sync.WaitGroup
-	for i := range n {
+	conns := make([]*pgx.Conn, n) // all of them before the first begins, so that they do meet
+	for i := range conns {
 		conn, err := pgx.Connect(t.Context(), db.OwnerURL)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = conn.Close(context.Background()) })
+		conns[i] = conn
+	}
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	for i, conn := range conns {
 		wg.Go(func() { errs[i] = f(t.Context(), conn, i) })
 	}
 	wg.Wait()
@@ -173,6 +179,80 @@ func TestReplayOnce(t *testing.T) {
 	}
 }
 
+// secondWaits runs a statement in a transaction, the same one in a second session until that waits for the first, then ends the
+// first, and returns what the second got.
+func secondWaits[T any](t *testing.T, db *dbtest.DB, sql string, end func(pgx.Tx) error) (first, second T, err error) {
+	t.Helper()
+	tx, err := db.Owner.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	if err := tx.QueryRow(t.Context(), sql).Scan(&first); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.Connect(t.Context(), db.OwnerURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- conn.QueryRow(t.Context(), sql).Scan(&second) }()
+	db.Wait(`select exists (select from pg_stat_activity where pid = $1 and wait_event_type = 'Lock')`, conn.PgConn().PID())
+	if err := end(tx); err != nil {
+		t.Fatal(err)
+	}
+	return first, second, <-ended
+}
+
+func commit(tx pgx.Tx) error   { return tx.Commit(context.Background()) }
+func rollback(tx pgx.Tx) error { return tx.Rollback(context.Background()) }
+
+// E2: whoever comes second waits for the first, and gets its event if it commits, else one of its own.
+func TestASecondEmitWaitsForTheFirst(t *testing.T) {
+	const emit = `select event_uid || ' ' || duplicate from core.emit('shop', 'x', '1', '{"dedupe_key": "k"}')`
+	for name, end := range map[string]func(pgx.Tx) error{"commit": commit, "rollback": rollback} {
+		t.Run(name, func(t *testing.T) {
+			db := dbtest.New(t)
+			db.Namespace("shop")
+			first, second, err := secondWaits[string](t, db, emit, end)
+			if err != nil {
+				t.Fatal(err)
+			}
+			uid, _, _ := strings.Cut(first, " ")
+			if duplicate := second == uid+" true"; duplicate != (name == "commit") {
+				t.Errorf("the first got %q, the second %q", first, second)
+			}
+			if n := dbtest.Get[int](db, `select count(*)::int from core.event_log`); n != 1 {
+				t.Errorf("%d events, want 1", n)
+			}
+		})
+	}
+}
+
+// L4: a replay that comes while another is under way waits for it, and does nothing if that one commits.
+func TestASecondReplayWaitsForTheFirst(t *testing.T) {
+	for name, end := range map[string]func(pgx.Tx) error{"commit": commit, "rollback": rollback} {
+		t.Run(name, func(t *testing.T) {
+			db := dbtest.New(t)
+			db.Namespace("shop")
+			db.Exec(`select core.emit('shop', 'x')`)
+			db.Exec(`select core.claim('core_events_shop', '{x}', '{0}', 1, '1 hour')`)
+			db.Exec(`select core_private.bury('core_events_shop', 'n', '{1}', '{1}', '{bad}', '{bad}')`)
+			// The copy is gone, so nothing but the ledger's row holds the second one up.
+			db.Exec(`delete from pgmq.q_core_events_shop_dlq`)
+			_, _, err := secondWaits[int64](t, db, `select core.replay_dead_letter(1)`, end)
+			var pg *pgconn.PgError
+			if refused := errors.As(err, &pg) && pg.Code == "NX205"; refused != (name == "commit") || (err != nil && !refused) {
+				t.Errorf("the second: %v", err)
+			}
+			if n := dbtest.Get[int](db, `select count(*)::int from pgmq.q_core_events_shop`); n != 1 {
+				t.Errorf("%d messages, want 1", n)
+			}
+		})
+	}
+}
+
 // NS1: twelve first users of a name.
 func TestCreateNamespaceAtOnce(t *testing.T) {
 	db := dbtest.New(t)
@@ -246,9 +326,15 @@ func TestWakeOnlyWhoWaits(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), "listen nexus_wake"); err != nil {
 		t.Fatal(err)
 	}
-	db.Exec(`select core.emit('shop', 'x')`) // nobody waits
+	emit := func() {
+		db.Exec(`select core.emit('shop', 'x')`)
+		db.Exec(`select core.emit_batch('shop', '{x}', '{1}')`)
+	}
+	emit() // nobody waits
 	db.Exec(`select core.wait_for_wake('{core_events_shop}', '1 minute')`)
-	db.Exec(`select core.emit('shop', 'x')`)
+	emit()
+	db.Advance(2 * time.Minute)
+	emit() // whoever waited has given up
 	db.Exec(`notify nexus_wake, 'end'`)
 	var heard []string
 	for len(heard) == 0 || heard[len(heard)-1] != "end" {
@@ -260,7 +346,7 @@ func TestWakeOnlyWhoWaits(t *testing.T) {
 		}
 		heard = append(heard, n.Payload)
 	}
-	if len(heard) != 2 || heard[0] != "core_events_shop" {
-		t.Errorf("heard %v, want one call for the queue", heard)
+	if want := []string{"core_events_shop", "core_events_shop", "end"}; !slices.Equal(heard, want) {
+		t.Errorf("heard %v, want %v", heard, want)
 	}
 }
