@@ -19,7 +19,7 @@ begin
             perform core_private.fail_option('payload', '"…"', 'An edited payload needs a filter with one id.');
         end if;
         select min(n.max_payload_bytes) into v_max from core.namespaces n
-          join core.dead_letters l on l.namespace = n.namespace where l.dead_letter_id = (p_filter -> 'ids' ->> 0)::bigint;
+          join core.dead_letters l on l.namespace = n.namespace where l.dead_letter_id = case when p_filter -> 'ids' ->> 0 ~ '^[0-9]{1,18}$' then (p_filter -> 'ids' ->> 0)::bigint end;
         perform core_private.check_payload(p_options -> 'payload', coalesce(v_max, 8388608), 'payload');
     end if;
     v_ids := array(select l.dead_letter_id from core_private.filter_dead_letters(p_filter) l);

@@ -15,6 +15,7 @@ select is((select count(*)::int from pgmq.q_core_events_shop_dlq), 1, 'with thei
 select is((select (matched, done, skipped)::text from core.replay_dead_letters('{"ids": [1, 2, 3]}')), '(1,1,0)', 'what is resolved matches no more');
 select throws_ok($$select core.replay_dead_letters('{"type": "*"}', '{"payload": 1}')$$, 'NX005', null, 'an edited payload is for one');
 select throws_ok($$select core.replay_dead_letters('{"ids": [4]}', '{"payload": 1e309}')$$, 'NX003', null, 'and checked like any');
+select throws_ok(format('select core.replay_dead_letters(%L, ''{"payload": 1}'')', f), 'NX009', null, 'no id: ' || f) from unnest(array['{"ids": ["x"]}', '{"ids": [1.5]}', '{"ids": [null]}']) f;
 -- the consumer is gone
 update core.dead_letters set consumer = 'gone' where dead_letter_id = 4;
 select is((select (matched, done, skipped)::text from core.replay_dead_letters('{"ids": [4]}')), '(1,0,1)', 'skipped when its consumer is gone');
