@@ -350,3 +350,28 @@ func TestWakeOnlyWhoWaits(t *testing.T) {
 		t.Errorf("heard %v, want %v", heard, want)
 	}
 }
+
+// I4: one tick at a time; the second leaves at once instead of waiting.
+func TestASecondTickLeaves(t *testing.T) {
+	db := dbtest.New(t)
+	tx, err := db.Owner.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	if _, err := tx.Exec(t.Context(), `update core_private.sweeps set last_started_at = null; select core.tick()`, pgx.QueryExecModeSimpleProtocol); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	var skipped, ran bool
+	if err := db.Pool.QueryRow(ctx, `select (core.tick() -> 'skipped') is not null`).Scan(&skipped); err != nil || !skipped {
+		t.Errorf("a tick beside another: skipped %v, %v", skipped, err)
+	}
+	if err := rollback(tx); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Pool.QueryRow(ctx, `select (core.tick() -> 'ran') is not null`).Scan(&ran); err != nil || !ran {
+		t.Errorf("a tick after the other: ran %v, %v", ran, err)
+	}
+}
