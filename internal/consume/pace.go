@@ -43,7 +43,8 @@ type pace struct {
 	sweepTook time.Duration // without the time that taking items needs
 	sweeping  bool
 
-	sweepWindow int // 0: fits the limit
+	sweepWindow int       // 0: fits the limit
+	walking     time.Time // since when the queue is walked from its start in place of a sweep, zero if it is not
 }
 
 // claimed learns from a claim that brought n items; more says that there is surely more.
@@ -63,6 +64,9 @@ func (p *pace) claimed(now time.Time, n int, more bool) {
 		p.next = now
 		return
 	}
+	if !p.walking.IsZero() {
+		p.swept, p.sweepTook, p.walking = now, now.Sub(p.walking), time.Time{}
+	}
 	wait := p.pause
 	if wait >= p.poll {
 		// Nodes that went idle together must not stay in step.
@@ -75,7 +79,7 @@ func (p *pace) claimed(now time.Time, n int, more bool) {
 // sweepNow reports whether the claim that is due now should go by due time. A loop that waits long between claims sweeps
 // with each, since a sweep sees everything.
 func (p *pace) sweepNow(now time.Time) bool {
-	if p.sweeping {
+	if p.sweeping || !p.walking.IsZero() {
 		return false
 	}
 	if now.Sub(p.swept) < min(sweepShare*p.sweepTook, sweepBackup) {
@@ -85,7 +89,7 @@ func (p *pace) sweepNow(now time.Time) bool {
 }
 
 // sweptNow learns from a sweep. It reports whether so many rows of no interest are due that no sweep sees past them; then the
-// queue has to be walked from its start, at most once in sweepBackup.
+// queue has to be walked from its start, which counts as the sweep.
 func (p *pace) sweptNow(now time.Time, took time.Duration, ask Ask, found Found, more bool) (crowded bool) {
 	p.sweeping = false
 	p.swept, p.sweepTook = now, took
@@ -97,7 +101,7 @@ func (p *pace) sweptNow(now time.Time, took time.Duration, ask Ask, found Found,
 		p.sweepWindow = min(4*ask.Window, maxWindow)
 		p.nextSweep = now
 	default:
-		p.sweepTook = sweepBackup
+		p.walking = now
 		return true
 	}
 	return false

@@ -101,8 +101,15 @@ func TestSweepWidensAndThenWalks(t *testing.T) {
 	if !p.sweptNow(now, time.Millisecond, Ask{Window: window}, Found{Looked: window}, false) {
 		t.Error("the largest window was full and the queue is not walked")
 	}
-	if p.sweepNow(now.Add(sweepBackup - time.Second)) {
-		t.Error("the queue is walked again and again")
+	if p.sweepNow(now.Add(time.Hour)) {
+		t.Error("a sweep in the middle of the walk")
+	}
+	p.claimed(now.Add(time.Second), 0, false) // the walk ends
+	if p.sweepNow(now.Add(time.Second + sweepShare*time.Second - time.Millisecond)) {
+		t.Error("walking takes more than a sweep's share of the time")
+	}
+	if !p.sweepNow(now.Add(time.Second + sweepShare*time.Second)) {
+		t.Error("no sweep at its time")
 	}
 }
 
