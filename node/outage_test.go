@@ -1,0 +1,293 @@
+package node_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/dbtest"
+	"github.com/nexuspg/nexus/internal/pgdev"
+	"github.com/nexuspg/nexus/node"
+	"github.com/nexuspg/nexus/queue"
+)
+
+// buffer is a log that goroutines write to.
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// again repeats f until it works: the server it speaks to is being restarted.
+func again(t *testing.T, what string, f func() error) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; {
+		err := f()
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+}
+
+// The server is restarted under a running node, once between events and once in the middle of a handler.
+func TestServerRestarts(t *testing.T) {
+	t.Parallel()
+	cluster, err := pgdev.StartForTests(t.Context(), pgdev.Options{}, dbtest.BuildTemplate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := cluster.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	connect := func() *pgxpool.Pool {
+		cfg, err := pgxpool.ParseConfig(cluster.URL(pgdev.TestCronDatabase))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.MaxConns = 4
+		pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(pool.Close)
+		return pool
+	}
+	ours, nodes := connect(), connect()
+	for _, sql := range []string{`select core.create_namespace('shop')`, `create table public.effect (event_uid uuid not null, attempt int not null, note text)`} {
+		if _, err := ours.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	restart := func() {
+		t.Helper()
+		if err := cluster.Restart(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send := func(eventType string) {
+		t.Helper()
+		again(t, "emit", func() error {
+			_, err := queue.Emitter{Namespace: ns}.Emit(t.Context(), ours, eventType, nil, nil)
+			return err
+		})
+	}
+	count := func(want int) {
+		t.Helper()
+		again(t, "effects", func() error {
+			var got int
+			if err := ours.QueryRow(t.Context(), `select count(*) from public.effect`).Scan(&got); err != nil {
+				return err
+			}
+			if got > want {
+				t.Fatalf("%d effects, want %d", got, want)
+			}
+			if got < want {
+				return errors.New("too few")
+			}
+			return nil
+		})
+	}
+
+	var log buffer
+	n := node.New(nodes, node.Config{Namespace: ns, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	n.On("x", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return effect(ctx, tx, d, "") })
+	held := make(chan struct{})
+	n.On("held", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error {
+		if d.Deferrals == 0 {
+			held <- struct{}{}
+			<-held
+		}
+		return effect(ctx, tx, d, "")
+	})
+	start(t, n)
+	send("x")
+	count(1)
+	restart()
+	send("x")
+	count(2)
+	send("held")
+	<-held
+	restart()
+	held <- struct{}{}
+	count(3)
+
+	var failures int
+	again(t, "failures", func() error {
+		return ours.QueryRow(t.Context(), `select count(*) from core.delivery_errors`).Scan(&failures)
+	})
+	if failures != 0 {
+		t.Errorf("%d attempts were used up by restarts", failures)
+	}
+	if err := n.Health(); err != nil {
+		t.Errorf("Health: %v", err)
+	}
+	if lines := strings.Count(log.String(), "\n"); lines > 40 {
+		t.Errorf("%d lines of log for two restarts:\n%s", lines, log.String())
+	}
+}
+
+func TestRunWaitsForTheDatabase(t *testing.T) {
+	t.Parallel()
+	pool, err := pgxpool.New(t.Context(), "postgres://nobody@127.0.0.1:1/none")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	var log buffer
+	n := node.New(pool, node.Config{Namespace: ns, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	n.OnLeased("x", func(context.Context, *nexus.Delivery) error { return nil })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if err := n.Run(ctx); err != nil {
+		t.Errorf("Run that was ended while it waited: %v", err)
+	}
+	if ctx.Err() == nil {
+		t.Error("Run did not wait")
+	}
+	if !strings.Contains(log.String(), "waiting for it") || strings.Count(log.String(), "\n") > 3 {
+		t.Errorf("want one line that says so:\n%s", log.String())
+	}
+}
+
+// A server that turned read-only, as a former primary does: connections that were made meanwhile stay read-only, so recovery
+// takes new ones.
+func TestReadOnlyServer(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	n := node.New(db.Pool, node.Config{Namespace: ns})
+	n.On("x", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return effect(ctx, tx, d, "") })
+	start(t, n)
+	emit(t, db, "x", nil)
+	db.Wait(queueEmpty)
+	name := dbtest.Get[string](db, `select current_database()::text`)
+	db.Exec(`alter database ` + name + ` set default_transaction_read_only = on`)
+	db.Exec(`select pg_terminate_backend(pid) from pg_stat_activity where usename = $1 and datname = current_database()`, dbtest.Login)
+	if _, err := (queue.Emitter{Namespace: ns}).Emit(t.Context(), db.Owner, "x", nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	db.Wait(`select exists (select from pg_stat_activity where usename = $1 and datname = current_database() and query like '%core.%claim%')`, dbtest.Login)
+	db.Exec(`alter database ` + name + ` reset default_transaction_read_only`)
+	db.Wait(`select count(*) = 2 from public.effect`)
+	if n := dbtest.Get[int](db, `select count(*)::int from core.delivery_errors`); n != 0 {
+		t.Errorf("%d attempts used up", n)
+	}
+}
+
+func TestConnectionLostInAHandlerUsesNoAttempt(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	n := node.New(db.Pool, node.Config{Namespace: ns})
+	cut := func(tx pgx.Tx) { db.Exec(`select pg_terminate_backend($1)`, tx.Conn().PgConn().PID()) }
+	n.On("x", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error {
+		if d.Deferrals == 0 {
+			cut(tx)
+		}
+		return effect(ctx, tx, d, "")
+	})
+	// The server is gone when the ack is due, and the handler has not noticed.
+	n.On("y", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error {
+		err := effect(ctx, tx, d, "")
+		if d.Deferrals == 0 {
+			cut(tx)
+		}
+		return err
+	})
+	start(t, n)
+	emit(t, db, "x", nil)
+	emit(t, db, "y", nil)
+	db.Wait(queueEmpty)
+	if got := dbtest.Get[string](db, `select string_agg(attempt::text, ',') from public.effect`); got != "1,1" {
+		t.Errorf("effects of attempts %s, want 1,1", got)
+	}
+}
+
+func TestIdleInTransactionLimitIsAFailedAttempt(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	cfg := db.Pool.Config().Copy()
+	cfg.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "50"
+	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	var log buffer
+	n := node.New(pool, node.Config{Namespace: ns, Retry: quick, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	n.On("x", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error {
+		if d.Attempt > 1 {
+			return effect(ctx, tx, d, "")
+		}
+		// Slow outside work, and no word that the transaction is gone.
+		db.Wait(`select not exists (select from pg_stat_activity where pid = $1)`, tx.Conn().PgConn().PID())
+		return nil
+	})
+	stop := start(t, n)
+	emit(t, db, "x", nil)
+	db.Wait(queueEmpty)
+	stop()
+	if got := dbtest.Get[string](db, `select error from core.delivery_errors`); !strings.Contains(got, "idle-in-transaction") {
+		t.Errorf("recorded %q, want the reason", got)
+	}
+	if !strings.Contains(log.String(), "idle_in_transaction_session_timeout is shorter") {
+		t.Errorf("no warning at the start:\n%s", log.String())
+	}
+}
+
+// quickHeart makes the node that will have this id send heartbeats so often that tests need not wait for them.
+func quickHeart(db *dbtest.DB, id string) {
+	db.Exec(`select core.register_node('shop', $1, true, '{x}')`, id)
+	db.Exec(`update core.nodes set state = 'stopped', heartbeat_every = '50 ms' where node_id = $1`, id)
+}
+
+func TestNodeThatWasGivenUpRegistersAnew(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	quickHeart(db, "n1")
+	n := node.New(db.Pool, node.Config{Namespace: ns, ID: "n1"})
+	n.OnLeased("x", func(context.Context, *nexus.Delivery) error { return nil })
+	start(t, n)
+	db.Wait(`select state = 'active' from core.nodes where node_id = 'n1'`)
+	first := dbtest.Get[string](db, `select incarnation::text from core.nodes where node_id = 'n1'`)
+	db.Exec(`update core.nodes set state = 'lost' where node_id = 'n1'`)
+	db.Wait(`select state = 'active' and incarnation <> $1::text::uuid from core.nodes where node_id = 'n1'`, first)
+}
+
+func TestNodeWhoseGivenIDWasTakenEnds(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	quickHeart(db, "n1")
+	n := node.New(db.Pool, node.Config{Namespace: ns, ID: "n1"})
+	n.OnLeased("x", func(context.Context, *nexus.Delivery) error { return nil })
+	done := make(chan error, 1)
+	go func() { done <- n.Run(context.Background()) }()
+	db.Wait(`select state = 'active' from core.nodes where node_id = 'n1'`)
+	db.Exec(`update core.nodes set incarnation = gen_random_uuid(), heartbeat_every = '1 hour' where node_id = 'n1'`)
+	if err := <-done; !errors.Is(err, nexus.ErrConflict) {
+		t.Errorf("Run: %v, want ErrConflict", err)
+	}
+}
