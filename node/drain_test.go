@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"go.uber.org/goleak"
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/dbtest"
@@ -195,4 +197,25 @@ func TestWorkFindsWhatIsDueByTheDatabasesClock(t *testing.T) {
 			db.Advance(time.Hour)
 		}
 	}
+}
+
+// Not parallel, so that what runs beside it is known: nothing.
+func TestNothingOfANodeIsLeftInTheProcess(t *testing.T) {
+	db := newDB(t)
+	if _, err := db.Pool.Exec(t.Context(), "select 1"); err != nil {
+		t.Fatal(err)
+	}
+	before := goleak.IgnoreCurrent()
+	n := node.New(db.Pool, node.Config{Namespace: ns, Grace: -1})
+	running, forever := make(chan struct{}), make(chan struct{})
+	n.OnLeased("stays", func(context.Context, *nexus.Delivery) error { close(running); <-forever; return nil })
+	n.OnLeased("exits", func(context.Context, *nexus.Delivery) error { runtime.Goexit(); return nil })
+	stop := start(t, n)
+	emit(t, db, "exits", nil)
+	emit(t, db, "stays", nil)
+	<-running
+	stop()
+	close(forever)
+	db.Pool.Reset()
+	goleak.VerifyNone(t, before, goleak.IgnoreAnyFunction("github.com/jackc/pgx/v5/pgxpool.(*Pool).backgroundHealthCheck"))
 }

@@ -239,6 +239,9 @@ func (l *Loop) leave(t *task, slot int) {
 
 // settle hands results to the claimers. The caller holds the mutex.
 func (l *Loop) settle(r ...Result) {
+	if len(r) == 0 {
+		return
+	}
 	if len(l.done) == 0 {
 		l.since = time.Now()
 		l.stir()
@@ -328,7 +331,7 @@ func (l *Loop) Stop(grace context.Context) []*nexus.Delivery {
 	// What is left takes few exchanges, which must not hang for ever on a database that is away.
 	last, cancel := context.WithTimeout(context.Background(), exitMargin)
 	defer cancel()
-	settled := l.await(last, func() bool { return len(l.done) == 0 && l.settling == 0 && l.claiming == 0 })
+	settled := l.await(last, func() bool { return idle() && len(l.done) == 0 && l.settling == 0 })
 	l.mu.Lock()
 	if !settled {
 		l.Log.Error("stopped without the database: results are not recorded, the events run again when their leases end",

@@ -77,15 +77,15 @@ func (p *pace) claimed(now time.Time, n int, more bool) {
 }
 
 // sweepNow reports whether the claim that is due now should go by due time. A loop that waits long between claims sweeps
-// with each, since a sweep sees everything.
+// with each, since a sweep sees everything, unless a crowd of other types hides it. Who was called looks at the new end first.
 func (p *pace) sweepNow(now time.Time) bool {
-	if p.sweeping || !p.walking.IsZero() {
+	if p.sweeping || p.wake || !p.walking.IsZero() {
 		return false
 	}
 	if now.Sub(p.swept) < min(sweepShare*p.sweepTook, sweepBackup) {
 		return false
 	}
-	return !now.Before(p.nextSweep) || p.pause >= min(250*time.Millisecond, p.poll)
+	return !now.Before(p.nextSweep) || p.sweepWindow == 0 && p.pause >= min(250*time.Millisecond, p.poll)
 }
 
 // sweptNow learns from a sweep. It reports whether so many rows of no interest are due that no sweep sees past them; then the

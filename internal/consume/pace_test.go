@@ -72,6 +72,11 @@ func TestSweepsAreBoundedInTime(t *testing.T) {
 	}
 	p.sweptNow(now, 50*time.Millisecond, Ask{Window: 100}, Found{Looked: 3}, false)
 	p.pause = time.Second // idle
+	p.wake = true
+	if p.sweepNow(now.Add(time.Minute)) {
+		t.Error("sweeps when called")
+	}
+	p.wake = false
 	if p.sweepNow(now.Add(sweepShare*50*time.Millisecond - time.Millisecond)) {
 		t.Error("sweeping takes more than its share of the time")
 	}
