@@ -64,6 +64,10 @@ func (l *Loop) plan(now time.Time) (s step) {
 		return step{until: l.retryAt}
 	}
 	want := l.want(now)
+	if len(l.limits) > 0 && l.claiming > 0 {
+		// A claim locks what it looks at, and one without the types of limited handlers would hide their events from the other.
+		want = 0
+	}
 	claim := want > 0 && (l.pace.wake || !now.Before(l.pace.next))
 	if claim && now.Before(l.unreadyTill) {
 		claim, want = false, 0
