@@ -139,7 +139,7 @@ func (s *settled) handler(h *Handler) (*consume.Handler, error) {
 // policy judges a retry policy as SQL will, only sooner.
 func policy(field string, p nexus.RetryPolicy) error {
 	const month = 30 * 24 * time.Hour
-	what := ""
+	var what string
 	switch {
 	case p.MaxAttempts < -1 || p.MaxAttempts > 1_000_000:
 		what = fmt.Sprintf("%s.MaxAttempts is %d", field, p.MaxAttempts)

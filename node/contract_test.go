@@ -219,7 +219,7 @@ func TestSlotLivesOn(t *testing.T) {
 		func() error { runtime.Goexit(); return nil },
 		func() error { var e *nilError; return e },
 		func() error { return fmt.Errorf("%w", panics{}) },
-		func() error { var m map[string]int; m["x"]++; return nil },
+		func() error { var m map[string]int; write(m); return nil },
 	}
 	var calls atomic.Int32
 	n.OnLeased("x", func(context.Context, *nexus.Delivery) error { return ends[int(calls.Add(1))-1]() })
@@ -238,6 +238,8 @@ func TestSlotLivesOn(t *testing.T) {
 		t.Errorf("%d failures have the handler's stack, want those of 3 panics and 1 Goexit", stacks)
 	}
 }
+
+func write(m map[string]int) { m["x"] = 1 }
 
 type panics struct{}
 

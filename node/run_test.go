@@ -89,6 +89,7 @@ func TestTransactionalEffectAndAckCommitTogether(t *testing.T) {
 
 // The end of a failed attempt, by what the handler did.
 func TestFailedAttempts(t *testing.T) {
+	t.Parallel()
 	type verdict struct{ reason, action string }
 	cases := map[string]struct {
 		fn   func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error

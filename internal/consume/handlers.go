@@ -159,7 +159,7 @@ func (hs *Handlers) MaxAttemptsOf(eventType string, consumers int) int {
 	hs.mu.RLock()
 	r := hs.routes[eventType]
 	hs.mu.RUnlock()
-	n := 0
+	var n int
 	if r != nil {
 		n = r.maxAttempts
 	} else {
