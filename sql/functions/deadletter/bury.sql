@@ -22,10 +22,10 @@ begin
                    case when e.envelope then g.message ->> 'eventType' else 'unknown.raw' end as event_type,
                    case when e.envelope and g.message ->> 'eventUid' ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then (g.message ->> 'eventUid')::uuid end as event_uid,
                    case when e.envelope and g.message ->> 'eventId' ~ '^[0-9]{1,18}$' then (g.message ->> 'eventId')::bigint end as event_id,
-                   greatest(g.read_ct - coalesce((g.headers ->> 'nexus-deferrals')::integer, 0), 0) as attempts,
-                   coalesce((g.headers ->> 'nexus-first-at')::timestamptz, g.last_read_at) as first_at,
-                   (g.headers ->> 'nexus-replay-of')::bigint as replay_of, coalesce((g.headers ->> 'nexus-round')::integer, 0) as replays,
-                   (select nullif(jsonb_object_agg(h.key, h.value), '{}') from jsonb_each(g.headers) h where h.key not like 'nexus-%%') as user_headers
+                   core_private.attempt_of(g.read_ct, g.headers) as attempts,
+                   coalesce(to_timestamp(core_private.header_number(g.headers, 'nexus-first-at') / 1000000.0), g.last_read_at) as first_at,
+                   core_private.header_number(g.headers, 'nexus-replay-of') as replay_of, least(coalesce(core_private.header_number(g.headers, 'nexus-round'), 0), 1000000)::integer as replays,
+                   (select nullif(jsonb_object_agg(h.key, h.value), '{}') from jsonb_each(core_private.headers_object(g.headers)) h where h.key not like 'nexus-%%') as user_headers
               from (select * from gone order by msg_id) g cross join lateral (select core_private.event_type_of(g.message) is not null as envelope) e),
         refd as materialized (
             select k.*, case when k.event_uid is null then jsonb_build_object('queue', $1, 'msgId', k.msg_id) else jsonb_build_object('queue', $1, 'eventUid', k.event_uid) end as source_ref

@@ -5,7 +5,7 @@ returns boolean
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
-    select m.max_attempts > 0 and p_read_ct - coalesce((p_headers ->> 'nexus-deferrals')::integer, 0) >= m.max_attempts
+    select m.max_attempts > 0 and core_private.attempt_of(p_read_ct, p_headers) >= m.max_attempts
       from (select coalesce((select nullif(u.m, 0) from unnest(p_types, p_max_attempts) with ordinality u(t, m, n)
                               where core_private.matches(u.t, p_event_type) and u.m <> 0 order by u.n limit 1), p_default) as max_attempts) m
 $$;

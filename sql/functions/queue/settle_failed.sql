@@ -35,7 +35,7 @@ begin
     -- The attempt a row stands at is in its headers; reading it locks the row, so that the fence still holds below.
     execute format($q$
         with held as materialized (
-            select u.*, q.read_ct - coalesce((q.headers ->> 'nexus-deferrals')::integer, 0) as attempt
+            select u.*, core_private.attempt_of(q.read_ct, q.headers) as attempt
               from %1$s q join unnest($1, $2, $3, $4, $5, $6, $7) u(id, ct, action, after, policy, reason, error) on q.msg_id = u.id and q.read_ct = u.ct
                for update of q),
         judged as (
@@ -64,10 +64,10 @@ begin
             with put as (
                 update %1$s q
                    set vt = u.due,
-                       headers = coalesce(q.headers, '{}') || jsonb_build_object('nexus-due', core_private.iso(u.due)) || case u.fate
-                           when 'release' then jsonb_build_object('nexus-deferrals', coalesce((q.headers ->> 'nexus-deferrals')::integer, 0) + 1)
-                           else jsonb_build_object('nexus-failures', coalesce((q.headers ->> 'nexus-failures')::integer, 0) + 1,
-                                                   'nexus-first-at', coalesce(q.headers ->> 'nexus-first-at', core_private.iso(q.last_read_at))) end
+                       headers = core_private.headers_object(q.headers) || jsonb_build_object('nexus-due', core_private.iso(u.due)) || case u.fate
+                           when 'release' then jsonb_build_object('nexus-deferrals', coalesce(core_private.header_number(q.headers, 'nexus-deferrals'), 0) + 1)
+                           else jsonb_build_object('nexus-failures', coalesce(core_private.header_number(q.headers, 'nexus-failures'), 0) + 1,
+                                                   'nexus-first-at', coalesce(core_private.header_number(q.headers, 'nexus-first-at'), (extract(epoch from q.last_read_at) * 1000000)::bigint)) end
                   from unnest($1, $2, $3, $4, $5, $6) u(id, fate, attempt, reason, error, due)
                  where q.msg_id = u.id
                 returning q.msg_id, q.message, u.fate, u.attempt, u.reason, u.error, u.due),
