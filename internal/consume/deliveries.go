@@ -53,7 +53,7 @@ from core.settle_and_claim($1::text, $2::text, $3::bigint[], $4::int[], $5::bigi
 
 // Claim implements [Source].
 func (s *Deliveries) Claim(ctx context.Context, results []Result, ask Ask, lease time.Duration) (Found, error) {
-	claim := []any{ask.Types, ask.MaxAttempts, ask.Limit, interval(lease), ask.Floor, ask.Window, ask.Sweep}
+	claim := []any{ask.Types, ask.MaxAttempts, ask.Limit, db.Interval(lease), ask.Floor, ask.Window, ask.Sweep}
 	var rows pgx.Rows
 	if len(results) == 0 {
 		rows, _ = s.Pool.Query(ctx, claimSQL, append([]any{s.Queue}, claim...)...) // rows carry the error
@@ -171,7 +171,7 @@ func (s *Deliveries) settleArgs(results []Result) []any {
 		actions = append(actions, r.Action.String())
 		var after, policy *string
 		if r.Exact || r.Action == Release {
-			a := interval(r.After)
+			a := db.Interval(r.After)
 			after = &a
 		}
 		if r.Policy != "" {
@@ -203,7 +203,7 @@ func (s *Deliveries) Extend(ctx context.Context, items []Item, lease time.Durati
 		m := it.(*delivery)
 		ids[i], cts[i] = m.d.MessageID, m.readCt
 	}
-	rows, _ := s.Pool.Query(ctx, extendSQL, s.Queue, ids, cts, interval(lease))
+	rows, _ := s.Pool.Query(ctx, extendSQL, s.Queue, ids, cts, db.Interval(lease))
 	gone, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	if err != nil {
 		return nil, db.Error(ctx, "extend", err)

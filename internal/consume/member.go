@@ -99,7 +99,7 @@ func (m *Member) Tick(ctx context.Context) error {
 
 // Announce asks emitters for wake-ups on key for d; zero takes that back.
 func (m *Member) Announce(ctx context.Context, key string, d time.Duration) error {
-	return db.Do(ctx, m.Pool, "wait_for_wake", `core.wait_for_wake($1::text[], $2::text::interval)`, []string{key}, interval(d))
+	return db.Do(ctx, m.Pool, "wait_for_wake", `core.wait_for_wake($1::text[], $2::text::interval)`, []string{key}, db.Interval(d))
 }
 
 // Listen calls wake with the key of each wake-up, until ctx ends or the connection breaks, and once when it begins to listen,

@@ -1,11 +1,8 @@
 package consume
 
 import (
-	"encoding/json"
-	"strconv"
-	"time"
-
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/db"
 )
 
 // Merge fills the zero fields of p from below.
@@ -31,36 +28,9 @@ func Merge(p, below nexus.RetryPolicy) nexus.RetryPolicy {
 // policyJSON is the policy as core.settle takes it, with only the fields that are set; "" if none is, so that SQL uses the
 // consumer's alone.
 func policyJSON(p nexus.RetryPolicy) string {
-	m := map[string]any{}
-	if p.MaxAttempts != 0 {
-		m["max_attempts"] = p.MaxAttempts
-	}
-	if p.Shape != "" {
-		m["shape"] = string(p.Shape)
-	}
-	if p.Base != 0 {
-		m["base"] = interval(p.Base)
-	}
-	if p.Max != 0 {
-		m["max"] = interval(p.Max)
-	}
-	switch {
-	case p.Jitter < 0:
-		m["jitter"] = 0
-	case p.Jitter > 0:
-		m["jitter"] = p.Jitter
-	}
-	if len(m) == 0 {
+	raw, err := db.Policy("settle", p)
+	if err != nil { // a jitter that is no number, which was refused when the handler was registered
 		return ""
 	}
-	b, err := json.Marshal(m)
-	if err != nil { // numbers and strings only; a Jitter of NaN was refused before
-		return ""
-	}
-	return string(b)
-}
-
-// interval writes d as Postgres reads it, exact to the microsecond.
-func interval(d time.Duration) string {
-	return strconv.FormatInt(d.Microseconds(), 10) + " microseconds"
+	return string(raw)
 }

@@ -11,11 +11,11 @@ import (
 
 func TestPolicyJSON(t *testing.T) {
 	for want, p := range map[string]nexus.RetryPolicy{
-		"":                                {},
-		`{"max_attempts":-1}`:             {MaxAttempts: -1},
-		`{"jitter":0}`:                    {Jitter: -1},
-		`{"base":"1500000 microseconds"}`: {Base: 1500 * time.Millisecond},
-		`{"max":"86400000000 microseconds","max_attempts":3,"shape":"linear"}`: {MaxAttempts: 3, Shape: nexus.Linear, Max: 24 * time.Hour},
+		"":                     {},
+		`{"max_attempts":-1}`:  {MaxAttempts: -1},
+		`{"jitter":0}`:         {Jitter: -1},
+		`{"base":"1.500000s"}`: {Base: 1500 * time.Millisecond},
+		`{"max_attempts":3,"shape":"linear","max":"86400.000000s"}`: {MaxAttempts: 3, Shape: nexus.Linear, Max: 24 * time.Hour},
 	} {
 		if got := policyJSON(p); got != want {
 			t.Errorf("%+v: %s, want %s", p, got, want)
@@ -34,7 +34,7 @@ func TestHandlersOfOneTypeShareAPolicy(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := hs.route("user.created", nil)
-	if want := `{"base":"1000000 microseconds","max_attempts":3,"shape":"constant"}`; r.policy != want || r.maxAttempts != 3 || r.timeout != time.Minute {
+	if want := `{"max_attempts":3,"shape":"constant","base":"1.000000s"}`; r.policy != want || r.maxAttempts != 3 || r.timeout != time.Minute {
 		t.Errorf("policy %s, attempts %d, timeout %s", r.policy, r.maxAttempts, r.timeout)
 	}
 	if r := hs.route("user.deleted", nil); r.timeout != 0 {
