@@ -20,7 +20,11 @@ func newCluster(t *testing.T) *pgdev.Cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.Stop(context.Background()) })
+	t.Cleanup(func() {
+		if err := c.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
 	execute(t, c.URL("postgres"), `create role installer login password 'secret'`)
 	return c
 }
@@ -214,7 +218,7 @@ func TestPgmqFromItsSQL(t *testing.T) {
 		pool := connect(t, cluster.URL(newDatabase(t, cluster)))
 		text := pgmqSQL(t) + `; drop function pgmq.send_topic(text, jsonb, jsonb, integer)`
 		_, err := up(t.Context(), pool, &Options{PgmqSQL: strings.NewReader(text)}, hidden)
-		wantCode(t, err, nexus.CodeExtension)
+		_ = wantCode(t, err, nexus.CodeExtension)
 		if value[bool](t, pool, `select to_regnamespace('pgmq') is not null`) {
 			t.Error("it stayed behind")
 		}
@@ -222,7 +226,7 @@ func TestPgmqFromItsSQL(t *testing.T) {
 	t.Run("with a commit", func(t *testing.T) {
 		pool := connect(t, cluster.URL(newDatabase(t, cluster)))
 		_, err := up(t.Context(), pool, &Options{PgmqSQL: strings.NewReader("create schema pgmq;\ncommit;\n")}, hidden)
-		wantCode(t, err, nexus.CodeExtension)
+		_ = wantCode(t, err, nexus.CodeExtension)
 		if value[bool](t, pool, `select to_regnamespace('pgmq') is not null`) {
 			t.Error("it was run")
 		}

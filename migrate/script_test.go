@@ -83,7 +83,7 @@ func TestAScriptRefusesAnotherVersion(t *testing.T) {
 	if err == nil {
 		t.Fatal("the script ran on a schema of a newer version")
 	}
-	wantCode(t, wrap("run", err), "NX501")
+	_ = wantCode(t, wrap("run", err), "NX501")
 	if err := dump(&script, 3, sample()); err == nil {
 		t.Error("there is no version 3")
 	}

@@ -188,7 +188,11 @@ func TestManyInstallersOnNewDatabasesOfANewCluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { fresh.Stop(context.Background()) })
+	t.Cleanup(func() {
+		if err := fresh.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
 	var pools []*pgxpool.Pool
 	for range 2 {
 		address := fresh.URL(newDatabase(t, fresh))
@@ -330,7 +334,7 @@ func TestAnEditedMigrationIsRefused(t *testing.T) {
 	edited := sample()
 	edited.migrations = replace(edited.migrations, "migrations/0002_add_color.sql", `alter table core.namespaces add column colour text;`)
 	_, err := up(t.Context(), pool, nil, edited)
-	wantCode(t, err, nexus.CodeMigrationEdited)
+	_ = wantCode(t, err, nexus.CodeMigrationEdited)
 
 	reformatted := sample()
 	reformatted.migrations = replace(reformatted.migrations, "migrations/0002_add_color.sql", "alter table core.namespaces add column color text;  \r\n\r\n")

@@ -56,10 +56,12 @@ func Dev(ctx context.Context, o DevOptions) (err error) {
 
 // stopped is nil for an error that is only the end of ctx: being told to stop while starting is no failure.
 func stopped(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
+	select {
+	case <-ctx.Done():
 		return nil
+	default:
+		return err
 	}
-	return err
 }
 
 // createDatabase creates it unless a kept folder has it already.

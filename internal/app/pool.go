@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"math"
 
 	pgxzerolog "github.com/jackc/pgx-zerolog"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -17,7 +18,7 @@ import (
 type PoolOptions struct {
 	Application string          // application_name in pg_stat_activity, unless the URL names another
 	Log         *zerolog.Logger // nil: SQL is not logged; at level debug every statement is, with its first arguments
-	MaxConns    int             // 0: NEXUS_POOL_MAX_CONNS, else pool_max_conns of the URL, else pgx's own choice
+	MaxConns    int32           // 0: NEXUS_POOL_MAX_CONNS, else pool_max_conns of the URL, else pgx's own choice
 }
 
 // Pool makes a pool without connecting.
@@ -35,11 +36,11 @@ func Pool(ctx context.Context, cfg *config.Config, o PoolOptions) (*pgxpool.Pool
 	if params["application_name"] == "" {
 		params["application_name"] = o.Application
 	}
-	if cfg.PoolMaxConns > 0 {
-		pc.MaxConns = int32(cfg.PoolMaxConns)
+	if n := cfg.PoolMaxConns; n > 0 && n <= math.MaxInt32 {
+		pc.MaxConns = int32(n)
 	}
 	if o.MaxConns > 0 {
-		pc.MaxConns = int32(o.MaxConns)
+		pc.MaxConns = o.MaxConns
 	}
 	if o.Log != nil && o.Log.GetLevel() <= zerolog.DebugLevel {
 		pc.ConnConfig.Tracer = &tracelog.TraceLog{Logger: sqlLogger(*o.Log), LogLevel: tracelog.LogLevelDebug}

@@ -22,6 +22,7 @@ type receipt struct {
 
 // A producer's login is enough to emit.
 func asProducer(t *testing.T) (*dbtest.DB, *shell) {
+	t.Helper()
 	db, s := onDatabase(t)
 	db.Namespace("shop")
 	s.cfg.DatabaseURL, s.cfg.Namespace = db.URL, "shop"

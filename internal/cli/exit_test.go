@@ -37,7 +37,7 @@ func TestExitCodes(t *testing.T) {
 		if got := report(Env{Stderr: &out}, c.err); got != c.want {
 			t.Errorf("%s exits with %d, want %d", c.what, got, c.want)
 		}
-		if _, silent := c.err.(verdict); (silent || c.err == nil) != (out.Len() == 0) {
+		if silent := isA[verdict](c.err); (silent || c.err == nil) != (out.Len() == 0) {
 			t.Errorf("%s says %q", c.what, &out)
 		}
 	}

@@ -20,6 +20,7 @@ type shell struct {
 
 // newShell has no database: enough for mistakes and for what needs none.
 func newShell(t *testing.T) *shell {
+	t.Helper()
 	return &shell{t: t, cfg: config.Config{
 		ConnectTimeout: 10 * time.Second, LogLevel: "info",
 		IdlePollInterval: 50 * time.Millisecond, Lease: 30 * time.Second, Grace: time.Second, HandlerTimeout: time.Minute,
@@ -28,6 +29,7 @@ func newShell(t *testing.T) *shell {
 
 // onDatabase is a shell of the superuser.
 func onDatabase(t *testing.T) (*dbtest.DB, *shell) {
+	t.Helper()
 	db := dbtest.New(t)
 	s := newShell(t)
 	s.cfg.DatabaseURL = db.OwnerURL

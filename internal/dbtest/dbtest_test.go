@@ -169,7 +169,7 @@ func TestCronIsLentToOneTest(t *testing.T) {
 		}
 	})
 	if namespace == "" {
-		t.Skip("this server has no such database")
+		t.Skip("this server has no database in which pg_cron fires; with-postgres makes one")
 	}
 	t.Run("second", func(t *testing.T) {
 		if Get[bool](Cron(t), `select exists (select from core.namespaces where namespace = $1)`, namespace) {

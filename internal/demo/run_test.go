@@ -184,7 +184,7 @@ func TestWebhookThatCannotBeEmittedEndsTheDemo(t *testing.T) {
 func TestNothingIsLeftRunning(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
-		t.Skip("looks for processes in /proc")
+		t.Skip("this system has no /proc to find processes in")
 	}
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
 		t.Run(signal.String(), func(t *testing.T) {

@@ -56,7 +56,7 @@ func alive(t *testing.T, dir string) []string {
 	t.Helper()
 	links, err := filepath.Glob("/proc/[0-9]*/cwd")
 	if err != nil || len(links) == 0 {
-		t.Skip("needs /proc")
+		t.Skip("this system has no /proc to find processes in")
 	}
 	var pids []string
 	for _, link := range links {
