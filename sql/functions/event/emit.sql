@@ -9,10 +9,14 @@ as $$
 #variable_conflict use_column
 declare
     v_now            timestamptz := core_private.now();
-    v_ns             record;
+    v_restricted     boolean;
+    v_max_bytes      integer;
+    v_dedupe_for     interval;
+    v_queue          text;
     v_key            record;
-    v_consumer       record;
     v_message        jsonb;
+    v_awaited        boolean;
+    v_others         boolean;
     v_event_id       bigint;
     v_event_uid      uuid;
     v_message_id     bigint;
@@ -28,8 +32,9 @@ declare
     v_tags           text[];
     v_depth          integer := 0;
 begin
-    select n.restricted, n.max_payload_bytes, n.dedupe_for, n.default_consumer into v_ns from core.namespaces n where n.namespace = p_namespace;
-    if not found or v_ns.restricted
+    select n.restricted, n.max_payload_bytes, n.dedupe_for, case when n.default_consumer then 'core_events_' || replace(p_namespace, '-', '_') end
+      into v_restricted, v_max_bytes, v_dedupe_for, v_queue from core.namespaces n where n.namespace = p_namespace;
+    if not found or v_restricted
        or not pg_has_role(case when current_setting('role') = 'none' then session_user::name else current_setting('role')::name end, 'nexus_producer', 'member') then
         perform core_private.require_duty(p_namespace, 'produce');
     end if;
@@ -37,7 +42,7 @@ begin
         perform core_private.check_event_type(p_event_type);
     end if;
     if (octet_length(p_payload::text) < 255) is not true then
-        perform core_private.check_payload(p_payload, v_ns.max_payload_bytes);
+        perform core_private.check_payload(p_payload, v_max_bytes);
     end if;
     if p_options is distinct from '{}' then
         select o.dedupe_key, o.ordering_key, o.due_at, o.headers, o.producer, o.correlation_id, o.causation_uid, o.broadcast, o.authored_at, o.tags, o.depth
@@ -47,7 +52,7 @@ begin
 
     perform pg_current_xact_id();
     if v_dedupe_key is not null then
-        select k.event_id, k.event_uid, k.won into v_key from core_private.claim_keys(p_namespace, array[v_dedupe_key], v_now, v_now + v_ns.dedupe_for) k;
+        select k.event_id, k.event_uid, k.won into v_key from core_private.claim_keys(p_namespace, array[v_dedupe_key], v_now, v_now + v_dedupe_for) k;
         if not v_key.won then
             return query select v_key.event_id, v_key.event_uid, null::bigint, true;
             return;
@@ -58,32 +63,31 @@ begin
         v_event_id := nextval('core.event_id_seq');
         v_event_uid := gen_random_uuid();
     end if;
-    v_message := core_private.envelope(p_namespace, p_event_type, p_payload, v_now, v_event_id, v_event_uid, v_producer, v_ordering_key,
-        v_correlation_id, v_causation_uid, v_broadcast, v_authored_at, v_tags, v_depth);
+    if p_options = '{}' then
+        v_message := jsonb_build_object('namespace', p_namespace, 'eventType', p_event_type, 'payload', p_payload, 'emittedAt', core_private.iso(v_now),
+            'producerNodeId', null, 'eventId', v_event_id, 'eventUid', v_event_uid);
+    else
+        v_message := core_private.envelope(p_namespace, p_event_type, p_payload, v_now, v_event_id, v_event_uid, v_producer, v_ordering_key,
+            v_correlation_id, v_causation_uid, v_broadcast, v_authored_at, v_tags, v_depth);
+    end if;
 
-    for v_consumer in
-        select c.name, c.queue_name, exists (select from core_private.wake_flags f where f.key = c.queue_name and f.waiting_until > v_now) as awaited
-          from core.consumers c
-         where c.namespace = p_namespace and c.kind = 'unordered'
-           and case when c.name = 'default' then v_ns.default_consumer
-                    else exists (select from unnest(c.patterns) p where core_private.matches(p, p_event_type)) end
-    loop
-        if v_due_at is not null then
-            insert into core.delayed (due_at, queue_name, event_type, message, headers)
-            values (v_due_at, v_consumer.queue_name, p_event_type, v_message, v_headers);
-            continue;
-        end if;
-        if v_consumer.name = 'default' then
-            execute format('insert into %s (vt, message, headers) values ($1, $2, $3) returning msg_id', core_private.queue_relation(v_consumer.queue_name))
-               into v_message_id using v_now, v_message, v_headers;
-        else
-            execute format('insert into %s (vt, message, headers) values ($1, $2, $3)', core_private.queue_relation(v_consumer.queue_name))
-              using v_now, v_message, v_headers;
-        end if;
-        if v_consumer.awaited then
-            perform core_private.wake(v_consumer.queue_name, v_now);
-        end if;
-    end loop;
+    if v_queue is null then
+        null;
+    elsif v_due_at is null then
+        execute format('insert into %s (vt, message, headers) values ($1, $2, $3) returning msg_id', core_private.queue_relation(v_queue))
+           into v_message_id using v_now, v_message, v_headers;
+    else
+        insert into core.delayed (due_at, queue_name, event_type, message, headers) values (v_due_at, v_queue, p_event_type, v_message, v_headers);
+    end if;
+    select exists (select from core_private.wake_flags f where f.key = v_queue and f.waiting_until > v_now),
+           exists (select from core.consumers c where c.namespace = p_namespace and c.name <> 'default')
+      into v_awaited, v_others;
+    if v_awaited and v_message_id is not null then
+        perform core_private.wake(v_queue, v_now);
+    end if;
+    if v_others then
+        perform core_private.deliver_to_others(p_namespace, p_event_type, v_message, v_headers, v_due_at, v_now);
+    end if;
 
     insert into core.event_log (event_id, namespace, event_type, payload, emitted_at, producer_node_id, metadata, event_uid, authored_at,
                                 correlation_id, causation_uid, depth, ordering_key, tags, headers, principal)
@@ -91,6 +95,10 @@ begin
             case when v_message_id is null then '{}'::jsonb else jsonb_build_object('messageId', v_message_id) end, v_event_uid, v_authored_at,
             v_correlation_id, v_causation_uid, v_depth, v_ordering_key, v_tags, v_headers,
             session_user || case when current_setting('role') in ('none', session_user) then '' else ' as ' || current_setting('role') end);
-    return query select v_event_id, v_event_uid, v_message_id, false;
+    event_id := v_event_id;
+    event_uid := v_event_uid;
+    message_id := v_message_id;
+    duplicate := false;
+    return next;
 end $$;
 comment on function core.emit(text, text, jsonb, jsonb) is 'Emits one event in the caller''s transaction: a log row and a delivery to each matching consumer, or nothing. message_id is that on the default queue, NULL while delayed and for a duplicate. Options: dedupe_key, ordering_key, deliver_at or delay, headers, producer, correlation_id, causation_uid, broadcast, authored_at, tags, depth. Raises NX001, NX002, NX003, NX004, NX005, NX101, NX401, NX402, NX601, NX604.';
