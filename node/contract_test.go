@@ -47,7 +47,10 @@ func TestRetryVerdictIsExactAndBeyondThePolicysMax(t *testing.T) {
 func TestRetryDelayCountsFromTheEnd(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
-	n := node.New(db.Pool, node.Config{Namespace: ns, Retry: nexus.RetryPolicy{Base: time.Minute, Jitter: -1}})
+	n := node.New(db.Pool, node.Config{
+		// The hour that the clock is moved by must not end the lease: a sweep would take the event before it is settled.
+		Namespace: ns, Lease: 3 * time.Hour, Retry: nexus.RetryPolicy{Base: time.Minute, Jitter: -1},
+	})
 	n.OnLeased("x", func(context.Context, *nexus.Delivery) error {
 		db.Advance(time.Hour)
 		return errors.New("slow and bad")
