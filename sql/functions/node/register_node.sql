@@ -1,4 +1,4 @@
-create or replace function core.register_node(p_namespace text, p_node_id text, p_given boolean, p_types text[], p_info jsonb = '{}')
+create or replace function core.register_node(p_namespace text, p_node_id text, p_given boolean, p_types text[], p_info jsonb = '{}', p_consumers text[] = null)
 returns table (node_id text, incarnation uuid, heartbeat_every interval)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -11,6 +11,7 @@ declare
     v_row  core.nodes;
     v_inc  uuid := gen_random_uuid();
     v_type text;
+    v_consumers text[] := coalesce(p_consumers, array(select 'default' from unnest(p_types)));
 begin
     perform core_private.require_duty(p_namespace, 'consume');
     if p_node_id is null or p_node_id !~ '^[[:graph:]]{1,200}$' then
@@ -23,6 +24,17 @@ begin
     foreach v_type in array coalesce(p_types, '{}') loop
         perform core_private.check_pattern(v_type, 'p_types');
     end loop;
+
+    if cardinality(p_types) > 0 and cardinality(v_consumers) is distinct from cardinality(p_types) then
+        raise exception using errcode = 'NX006', column = 'p_consumers', message = format('there are %s types and %s consumers', cardinality(p_types), coalesce(cardinality(v_consumers), 0)),
+            hint = 'Give one consumer for each type, or leave them out: then all types are those of the consumer default.';
+    end if;
+    select u.c into v_type from unnest(v_consumers) u(c)
+     where cardinality(p_types) > 0 and not exists (select from core.consumers x where x.namespace = p_namespace and x.name = u.c) limit 1;
+    if found then
+        raise exception using errcode = 'NX102', column = 'p_consumers', message = format('namespace %s has no consumer %s', quote_literal(p_namespace), coalesce(quote_literal(v_type), 'NULL')),
+            hint = 'Consumers are listed in core.consumers.';
+    end if;
 
     -- Serialised, so that two newcomers with one name see each other.
     perform pg_advisory_xact_lock(hashtext('nexus'), hashtext('nodes'));
@@ -47,7 +59,8 @@ begin
            registered_at = excluded.registered_at, last_heartbeat = excluded.last_heartbeat, incarnation = excluded.incarnation, state = excluded.state,
            version = excluded.version, capabilities = excluded.capabilities, principal = excluded.principal;
     delete from core_private.node_capabilities c where c.node_id = v_id;
-    insert into core_private.node_capabilities (node_id, incarnation, kind, key) select distinct v_id, v_inc, 'event_type', t from unnest(p_types) t;
+    insert into core_private.node_capabilities (node_id, incarnation, kind, consumer, key)
+    select distinct v_id, v_inc, 'event_type', u.c, u.t from unnest(p_types, v_consumers) u(t, c);
     return query select v_id, v_inc, n.heartbeat_every from core.nodes n where n.node_id = v_id;
 end $$;
-comment on function core.register_node(text, text, boolean, text[], jsonb) is 'For nodes: registers under p_node_id, with the event types (patterns) it handles, and returns its incarnation. A live twin is NX204 if the id was given, else the id is numbered. Raises NX006, NX008, NX101, NX204, NX401, NX402.';
+comment on function core.register_node(text, text, boolean, text[], jsonb, text[]) is 'For nodes: registers under p_node_id, with the event types (patterns) it handles, for the consumer default or for those of p_consumers, which is parallel to p_types; returns its incarnation. A live twin is NX204 if the id was given, else the id is numbered. Raises NX006, NX008, NX101, NX102, NX204, NX401, NX402.';

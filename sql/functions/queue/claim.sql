@@ -81,7 +81,7 @@ begin
         -- What is no envelope waits as long as some live node asks for unknown.raw.
         select coalesce(array_agg(d.id), '{}') as ids, coalesce(array_agg(d.ct), '{}') as cts, coalesce(array_agg(d.reason), '{}') as reasons into v_dead, v_dead_ct, v_reason
           from unnest(v_dead, v_dead_ct, v_reason) d(id, ct, reason)
-         where d.reason <> 'not an envelope' or not core_private.is_handled(v_owner.namespace, 'unknown.raw');
+         where d.reason <> 'not an envelope' or not core_private.is_handled(v_owner.namespace, v_owner.consumer, 'unknown.raw', v_now);
         if v_dead <> '{}' then
             return query select 'buried'::text, b.msg_id, b.read_ct, null::jsonb, null::jsonb, null::bigint
                            from core_private.bury(p_queue, null, v_dead, v_dead_ct, v_reason, array_fill(null::text, array[cardinality(v_dead)])) b;

@@ -14,3 +14,9 @@ select is((select count(*)::int from core_private.node_capabilities), 0, 'what t
 select lives_ok($$select core.register_node('shop', 'n', true, '{a}')$$, 'its id is free again');
 select throws_ok($$select core.register_node('shop', 'x', true, '{a*b}')$$, 'NX008', null, 'patterns are checked');
 select throws_ok($$select core.register_node('nowhere', 'x', true, '{}')$$, 'NX101', null, 'the namespace is checked');
+select throws_ok($$select core.register_node('shop', 'x', true, '{a}', '{}', '{nobody}')$$, 'NX102', null, 'so are consumers');
+select throws_ok($$select core.register_node('shop', 'x', true, '{a,b}', '{}', '{default}')$$, 'NX006', null, 'which are parallel to the types');
+select core.register_node('shop', 'x', true, '{a,b}', '{}', '{default,default}');
+select is(core_private.live_patterns('shop', 'default', core.now()), array['a', 'b'], 'what is handled for a consumer');
+update core.nodes set last_heartbeat = core.now() - interval '91 s';
+select is(core_private.live_patterns('shop', 'default', core.now()), null, 'by nodes that live, whether the reaper was there or not');
