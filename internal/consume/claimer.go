@@ -221,6 +221,9 @@ func (l *Loop) exchange(s step) {
 		found.Outcomes, err = l.Source.Settle(ctx, s.results)
 	}
 	now := time.Now()
+	if err == nil {
+		l.settledWith(s.results, found.Outcomes)
+	}
 	l.answered(found.Outcomes)
 
 	refused := errors.Is(err, nexus.ErrInvalid) && len(s.results) > 0
@@ -257,6 +260,9 @@ func (l *Loop) exchange(s step) {
 		return
 	}
 	l.lastGood = now
+	if l.Observer != nil {
+		l.Observer.Claimed(found.Items, found.Buried)
+	}
 	l.noteSize(found.Bytes)
 	n := len(found.Items) + found.Buried
 	more := n >= s.ask.Limit
@@ -303,6 +309,9 @@ func (l *Loop) oneByOne(results []Result) {
 			outcomes, err = l.Source.Settle(ctx, []Result{plain})
 		}
 		cancel()
+		if err == nil {
+			l.settledWith([]Result{r}, outcomes)
+		}
 		switch {
 		case errors.Is(err, nexus.ErrInvalid):
 			l.Log.Error("a result cannot be settled, the event runs again when its lease ends", append(about(r.Item.Delivery()), "error", err)...)
@@ -396,6 +405,9 @@ func (l *Loop) next(ctx context.Context) (*task, error) {
 		found, err := l.Source.Claim(ctx, nil, ask, l.Lease)
 		if err != nil {
 			return nil, err
+		}
+		if l.Observer != nil {
+			l.Observer.Claimed(found.Items, found.Buried)
 		}
 		l.mu.Lock()
 		l.adopt(now, found.Items)

@@ -47,7 +47,10 @@ func (l *Loop) handle(t *task, slot int) {
 		l.mu.Unlock()
 	}
 	e := ended{err: errGoexit}
+	observed := l.observed(ctx, t)
+	began := time.Now()
 	defer func() {
+		t.took = time.Since(began)
 		if p := recover(); p != nil {
 			e = ended{err: fmt.Errorf("panic: %s", panicText(p)), stack: debug.Stack()}
 		} else if errors.Is(e.err, errGoexit) {
@@ -55,7 +58,7 @@ func (l *Loop) handle(t *task, slot int) {
 		}
 		l.conclude(ctx, t, slot, tx, e)
 	}()
-	e = ended{err: l.call(ctx, t, tx)}
+	e = ended{err: l.call(observed, t, tx)}
 }
 
 // context makes the context of handlers: the values that Run was given, the delivery, the deadline, and a cause if it ends.
@@ -117,6 +120,7 @@ func (l *Loop) conclude(ctx context.Context, t *task, slot int, tx *transaction,
 		tx.discard()
 	}
 	forgetAck(t.d)
+	t.observedEnd(r, e.err, !mine)
 
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -141,10 +145,13 @@ func (l *Loop) verdict(ctx context.Context, t *task, tx *transaction, e ended) (
 			err := tx.commit(l.ctx, l.Source, t.item)
 			switch {
 			case err == nil:
+				if l.Observer != nil {
+					l.Observer.Settled([]Result{{Item: t.item}}, nil)
+				}
 				return r, true
 			case isLost(err):
 				l.lost(t.d)
-				return r, true
+				return Result{Action: Release, Reason: nexus.ErrLeaseLost.Error()}, true
 			case tx.broken(err):
 				r = l.broken(t, err)
 			default:

@@ -40,6 +40,7 @@ type Config struct {
 	Poll       time.Duration
 	Values     context.Context // what handlers' contexts inherit but for its end
 	Middleware []Middleware
+	Observer   Observer // may be nil
 	Log        *slog.Logger
 
 	// Announce asks emitters to send a wake-up for this source for so long; zero takes that back.
@@ -297,6 +298,9 @@ func (l *Loop) answered(outcomes []Outcome) {
 
 func (l *Loop) lost(d *nexus.Delivery) {
 	l.Log.Warn("lease lost, the result was refused", about(d)...)
+	if l.Observer != nil {
+		l.Observer.LeaseLost(d)
+	}
 }
 
 // about names a delivery in the log, without its payload.

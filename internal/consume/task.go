@@ -34,6 +34,10 @@ type task struct {
 	cancel  context.CancelCauseFunc
 	stopped time.Time // when the handlers' context was cancelled by the loop, zero if it was not
 	conn    *pgx.Conn // of the open transaction
+
+	// Of the worker alone.
+	end  func([]Observed, time.Duration) // of the observation, nil if nobody observes
+	took time.Duration                   // of the call of the handlers
 }
 
 // overdue reports since when the handlers' context has been over, zero if it is not.
