@@ -37,7 +37,7 @@ var mayCall = map[string]string{
 
 // Tables and views of core that a role may read; nobody may write any.
 const mayRead = `consumers dead_letter_groups dead_letters delayed delivery_errors error_codes event_log namespace_grants namespaces
-	node_status nodes parked partitions queue_metrics queues sweep_status unresolved_dead_letters`
+	node_status nodes parked partitions queue_metrics queues scheduled_tasks sweep_status task_runs task_slots unresolved_dead_letters`
 
 func TestEachDutyMayWhatIsListed(t *testing.T) {
 	db := dbtest.New(t)

@@ -104,7 +104,8 @@ begin
   for v_change in
     with listed (name) as (values
       ('namespaces'), ('namespace_grants'), ('nodes'), ('event_log'), ('consumers'), ('queues'), ('dead_letters'),
-      ('delivery_errors'), ('error_codes'), ('delayed'), ('parked')
+      ('delivery_errors'), ('error_codes'), ('delayed'), ('parked'),
+      ('scheduled_tasks'), ('task_slots'), ('task_runs')
     ),
     relation as (
       select c.oid, n.nspname, c.relname as name, c.relkind, c.relowner,

@@ -1,12 +1,12 @@
 -- An administrator may do everything; others need the duty's role and, where the namespace is restricted, a grant for one of
 -- the roles they are in.
-create or replace function core_private.has_duty(p_namespace text, p_duty text, p_restricted boolean)
+create or replace function core_private.has_duty(p_namespace text, p_duty text, p_restricted boolean, p_role name = null)
 returns boolean
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_caller name := core_private.caller();
+    v_caller name := coalesce(p_role, core_private.caller());
 begin
     if pg_has_role(v_caller, 'nexus_admin', 'member') then
         return true;
@@ -19,4 +19,4 @@ begin
          where g.namespace = p_namespace and g.duty = p_duty
            and exists (select from pg_roles r where r.rolname = g.role_name and pg_has_role(v_caller, r.oid, 'member')));
 end $$;
-comment on function core_private.has_duty(text, text, boolean) is 'Whether the caller may do this in that namespace.';
+comment on function core_private.has_duty(text, text, boolean, name) is 'Whether a role, if none is given the caller, may do this in that namespace.';
