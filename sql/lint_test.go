@@ -81,7 +81,8 @@ func TestBodiesCheckOut(t *testing.T) {
 	found := column(t, db, `
 		select format('%s line %s: %s %s', p.oid::regprocedure, c.lineno, c.level, c.message)
 		  from pg_proc p join pg_language l on l.oid = p.prolang and l.lanname = 'plpgsql'
-		 cross join lateral tap.plpgsql_check_function_tb(p.oid, performance_warnings := false, extra_warnings := true) c
+		  left join lateral (select t.tgrelid from pg_trigger t where t.tgfoid = p.oid and t.tgparentid = 0 limit 1) t on true
+		 cross join lateral tap.plpgsql_check_function_tb(p.oid, coalesce(t.tgrelid, 0), performance_warnings := false, extra_warnings := true) c
 		 where p.pronamespace in ('core'::regnamespace, 'core_private'::regnamespace)
 		   and (c.level = 'error' or c.message like 'unused%' or c.message like 'never read%')
 		   and c.message not like 'cannot determinate a result of dynamic SQL%'

@@ -27,6 +27,7 @@ var mutants = []mutant{
 	{"NS5 undelivered events", "core.drop_namespace", []string{"if v_held then", "if false then"}, "drop_namespace/confirm", false},
 	{"E1 only matching consumers", "core_private.deliver_to_others", []string{"and exists (select from unnest(c.patterns) p where core_private.matches(p, p_event_type))", ""}, "emit/consumers", false},
 	{"E1 only matching consumers, of a batch", "core.emit_batch", []string{"s.due_at is null and exists (select from unnest(%L::text[]) p where core_private.matches(p, s.event_type))", "s.due_at is null and %L is not null"}, "emit/consumers", false},
+	{"E1 a named consumer is noted", "core_private.note_named_consumers", []string{"case when tg_op <> 'INSERT' then old.namespace end", "null"}, "emit/named_consumers", false},
 	{"E1 the log knows the message", "core.emit", []string{"else jsonb_build_object('messageId', v_message_id) end", "else '{}'::jsonb end"}, "emit/one", false},
 	{"E1 rows in input order", "core.emit_batch", []string{"order by i.n\n", "order by i.n desc\n"}, "emit_batch/batch", false},
 	{"E2 one event a key", "core.emit", []string{"if not v_key.won then", "if false then"}, "emit/dedupe", false},

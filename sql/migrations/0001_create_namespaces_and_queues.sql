@@ -7,6 +7,7 @@ create table core.namespaces (
     options            jsonb not null default '{}',
     default_consumer   boolean not null default true,
     restricted         boolean not null default false,
+    named_consumers    boolean not null default false,
     unhandled_after    interval not null default interval '1 hour' check (unhandled_after > interval '0'),
     dedupe_for         interval not null default interval '7 days' check (dedupe_for > interval '0'),
     max_payload_bytes  integer not null default 8388608 check (max_payload_bytes between 1024 and 67108864),
@@ -17,6 +18,7 @@ comment on table core.namespaces is 'One row a namespace: the unit of ownership,
 comment on column core.namespaces.options is 'What create_namespace was given, to tell a repeated call from a conflicting one.';
 comment on column core.namespaces.default_consumer is 'Whether every event goes to the consumer "default"; off for namespaces that use named consumers only.';
 comment on column core.namespaces.restricted is 'When true, roles need a row in core.namespace_grants besides their duty role.';
+comment on column core.namespaces.named_consumers is 'Whether it has consumers besides "default". Kept by a trigger of core.consumers, so that emit looks for them only where there are any.';
 comment on column core.namespaces.unhandled_after is 'How long an event of a type that no live node handles waits before it becomes a dead letter.';
 comment on column core.namespaces.dedupe_for is 'How long a dedupe key is remembered.';
 comment on column core.namespaces.max_payload_bytes is 'Largest payload, in bytes of its text form.';

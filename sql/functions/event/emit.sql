@@ -1,6 +1,6 @@
 -- The hot path: one look at the namespace, the queue row first, then the log row with its message id. Ids are drawn after the
 -- transaction has its own id, on which the order of lanes rests. Checks that pass call no function of their own: each call of a pinned
--- one makes the search path be worked out anew.
+-- one makes the search path be worked out anew. The queue's row names every column with a default, which would be parsed anew otherwise.
 create or replace function core.emit(p_namespace text, p_event_type text, p_payload jsonb = '{}', p_options jsonb = '{}')
 returns table (event_id bigint, event_uid uuid, message_id bigint, duplicate boolean)
 language plpgsql security definer
@@ -15,7 +15,6 @@ declare
     v_queue          text;
     v_key            record;
     v_message        jsonb;
-    v_awaited        boolean;
     v_others         boolean;
     v_event_id       bigint;
     v_event_uid      uuid;
@@ -32,8 +31,8 @@ declare
     v_tags           text[];
     v_depth          integer := 0;
 begin
-    select n.restricted, n.max_payload_bytes, n.dedupe_for, case when n.default_consumer then 'core_events_' || replace(p_namespace, '-', '_') end
-      into v_restricted, v_max_bytes, v_dedupe_for, v_queue from core.namespaces n where n.namespace = p_namespace;
+    select n.restricted, n.max_payload_bytes, n.dedupe_for, case when n.default_consumer then 'core_events_' || replace(p_namespace, '-', '_') end, n.named_consumers
+      into v_restricted, v_max_bytes, v_dedupe_for, v_queue, v_others from core.namespaces n where n.namespace = p_namespace;
     if not found or v_restricted
        or not pg_has_role(case when current_setting('role') = 'none' then session_user::name else current_setting('role')::name end, 'nexus_producer', 'member') then
         perform core_private.require_duty(p_namespace, 'produce');
@@ -74,15 +73,14 @@ begin
     if v_queue is null then
         null;
     elsif v_due_at is null then
-        execute format('insert into %s (vt, message, headers) values ($1, $2, $3) returning msg_id', core_private.queue_relation(v_queue))
-           into v_message_id using v_now, v_message, v_headers;
+        v_message_id := nextval(core_private.queue_sequence(v_queue)::regclass);
+        execute format('insert into %s (msg_id, read_ct, enqueued_at, vt, message, headers) overriding system value values ($1, 0, $2, $2, $3, $4)',
+                       core_private.queue_relation(v_queue))
+          using v_message_id, v_now, v_message, v_headers;
     else
         insert into core.delayed (due_at, queue_name, event_type, message, headers) values (v_due_at, v_queue, p_event_type, v_message, v_headers);
     end if;
-    select exists (select from core_private.wake_flags f where f.key = v_queue and f.waiting_until > v_now),
-           exists (select from core.consumers c where c.namespace = p_namespace and c.name <> 'default')
-      into v_awaited, v_others;
-    if v_awaited and v_message_id is not null then
+    if v_message_id is not null and exists (select from core_private.wake_flags f where f.key = v_queue and f.waiting_until > v_now) then
         perform core_private.wake(v_queue, v_now);
     end if;
     if v_others then
