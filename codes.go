@@ -13,21 +13,24 @@ const (
 	CodeConsumer         = "NX008" // not a well-formed consumer name or pattern
 	CodeDeadLetterFilter = "NX009" // a filter that matches everything or makes no sense
 
-	CodeNoNamespace  = "NX101"
-	CodeNoConsumer   = "NX102"
-	CodeNoQueue      = "NX103"
-	CodeNoNode       = "NX104"
-	CodeNoDeadLetter = "NX105"
-	CodeNoSweep      = "NX106"
-	CodeNoRole       = "NX107"
+	CodeNoNamespace      = "NX101"
+	CodeNoConsumer       = "NX102"
+	CodeNoQueue          = "NX103"
+	CodeNoNode           = "NX104"
+	CodeNoDeadLetter     = "NX105"
+	CodeNoSweep          = "NX106"
+	CodeNoRole           = "NX107"
+	CodeNoScheduledEvent = "NX109"
 
-	CodeNamespaceDiffers   = "NX201" // the namespace exists with other options
-	CodeQueueNameTaken     = "NX202" // the physical queue name belongs to another namespace
-	CodeNamespaceNotEmpty  = "NX203" // it still holds undelivered events
-	CodeNodeAlive          = "NX204" // a live node has this id
-	CodeDeadLetterResolved = "NX205"
-	CodeNotConfirmed       = "NX206" // the confirmation does not match
-	CodeNotReplayable      = "NX207" // the dead letter's consumer is gone
+	CodeNamespaceDiffers      = "NX201" // the namespace exists with other options
+	CodeQueueNameTaken        = "NX202" // the physical queue name belongs to another namespace
+	CodeNamespaceNotEmpty     = "NX203" // it still holds undelivered events
+	CodeNodeAlive             = "NX204" // a live node has this id
+	CodeDeadLetterResolved    = "NX205"
+	CodeNotConfirmed          = "NX206" // the confirmation does not match
+	CodeNotReplayable         = "NX207" // the dead letter's consumer is gone
+	CodeScheduledEventDiffers = "NX209" // one with this id exists with other content
+	CodeScheduledEventDone    = "NX210" // it was appended, cancelled or has failed
 
 	CodeLeaseLost      = "NX301"
 	CodeNodeSuperseded = "NX302" // a newer incarnation of the node took over

@@ -28,6 +28,9 @@ begin
       ('core.emit', '{nexus_producer}'),
       ('core.emit_batch', '{nexus_producer}'),
       ('core.append_event_log', '{nexus_producer,nexus_operator}'),
+      ('core.schedule_event', '{nexus_producer,nexus_operator}'),
+      ('core.reschedule_event', '{nexus_producer,nexus_operator}'),
+      ('core.cancel_scheduled_event', '{nexus_producer,nexus_operator}'),
       ('core.queue_name_for_namespace', '{nexus_producer,nexus_consumer,nexus_reader}'),
       ('core.dead_letter_queue_name_for_namespace', '{nexus_producer,nexus_consumer,nexus_reader}'),
       -- consumer
@@ -38,6 +41,7 @@ begin
       ('core.settle_and_claim', '{nexus_consumer}'),
       ('core.extend', '{nexus_consumer}'),
       ('core.promote_delayed', '{nexus_consumer}'),
+      ('core.fire_due_events', '{nexus_consumer}'),
       ('core.wait_for_wake', '{nexus_consumer}'),
       ('core.retry_delay', '{nexus_consumer}'),
       ('core.register_node', '{nexus_consumer}'),
@@ -105,7 +109,7 @@ begin
     with listed (name) as (values
       ('namespaces'), ('namespace_grants'), ('nodes'), ('event_log'), ('consumers'), ('queues'), ('dead_letters'),
       ('delivery_errors'), ('error_codes'), ('delayed'), ('parked'),
-      ('scheduled_tasks'), ('task_slots'), ('task_runs')
+      ('scheduled_tasks'), ('task_slots'), ('task_runs'), ('scheduled_events')
     ),
     relation as (
       select c.oid, n.nspname, c.relname as name, c.relkind, c.relowner,

@@ -12,12 +12,13 @@ begin
         select n.max_payload_bytes into v_max from core.namespaces n where n.namespace = v_row.namespace;
         perform core_private.check_payload(p_payload, v_max);
     end if;
-    select r.msg_id into v_id from core_private.redeliver(array[p_dead_letter_id], p_payload) r;
-    if v_id is null then
+    select r.msg_id into v_id from core_private.replay(array[p_dead_letter_id], p_payload) r;
+    if not found then
         raise exception using errcode = 'NX207', column = 'p_dead_letter_id',
-            message = format('dead letter %s cannot be replayed: consumer %s of namespace %s is gone', p_dead_letter_id, quote_nullable(v_row.consumer), quote_literal(v_row.namespace)),
-            hint = format('Emit its payload anew, or: select core.discard_dead_letter(%s, ''consumer is gone'');', p_dead_letter_id);
+            message = format('dead letter %s cannot be replayed: %s of namespace %s is gone', p_dead_letter_id,
+                case when v_row.consumer is null then 'its source' else 'consumer ' || quote_literal(v_row.consumer) end, quote_literal(v_row.namespace)),
+            hint = format('Emit its payload anew, or: select core.discard_dead_letter(%s, ''no consumer left'');', p_dead_letter_id);
     end if;
     return v_id;
 end $$;
-comment on function core.replay_dead_letter(bigint, jsonb) is 'Delivers one dead letter again, with an edited payload if one is given; returns the new message id. Of two at once one hears NX205. Raises NX003, NX105, NX205, NX207, NX401, NX402, NX601.';
+comment on function core.replay_dead_letter(bigint, jsonb) is 'Delivers one dead letter again, with an edited payload if one is given; returns the new message id, NULL for a scheduled event, which is due at once and fires with the next tick or timer. Of two at once one hears NX205. Raises NX003, NX105, NX205, NX207, NX401, NX402, NX601.';

@@ -26,7 +26,7 @@ begin
     matched := cardinality(v_ids);
     -- Really done, then undone: a dry run fails where the real one would.
     begin
-        select count(*)::integer into done from core_private.redeliver(v_ids, p_options -> 'payload');
+        select count(*)::integer into done from core_private.replay(v_ids, p_options -> 'payload');
         if v_dry then
             raise exception using errcode = 'NXDRY', message = 'dry run';
         end if;
@@ -36,4 +36,4 @@ begin
     skipped := matched - done;
     return next;
 end $$;
-comment on function core.replay_dead_letters(jsonb, jsonb) is 'Delivers dead letters again, attempts starting afresh, and resolves them as replayed. Filter: namespace, ids, source, type, reason, before, after, limit (1,000). Options: payload (edited, one id only), dry_run. skipped counts those whose consumer is gone. Raises NX003, NX004, NX005, NX008, NX009, NX101, NX401, NX402, NX601.';
+comment on function core.replay_dead_letters(jsonb, jsonb) is 'Delivers dead letters again, attempts starting afresh, and resolves them as replayed. Filter: namespace, ids, source, type, reason, before, after, limit (1,000). Options: payload (edited, one id only), dry_run. Scheduled events are due again at once. skipped counts those whose consumer or source is gone. Raises NX003, NX004, NX005, NX008, NX009, NX101, NX401, NX402, NX601.';

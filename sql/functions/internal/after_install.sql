@@ -6,8 +6,10 @@ as $$
 begin
     perform core_private.secure_rows();
     perform core_private.register_sweep('promote', 'core.promote_delayed(10000)', '10 seconds', 'tick', 10);
+    perform core_private.register_sweep('fire', 'core.fire_due_events(10000)', '10 seconds', 'tick', 15);
     perform core_private.register_sweep('reap', 'core.reap_nodes()', '10 seconds', 'tick', 20);
     perform core_private.register_sweep('expire_keys', 'core_private.expire_keys()', '1 minute', 'tick', 30);
+    perform core_private.register_sweep('tombstones', 'core_private.remove_tombstones()', '1 minute', 'tick', 35);
     perform core_private.register_sweep('partitions', 'core_private.run_partition_maintenance()', '1 hour', 'job', 40);
     perform core_private.register_sweep('retention', 'core_private.apply_retention()', '1 day', 'job', 50);
     perform core_private.register_sweep('job_run_details', 'core_private.trim_job_run_details()', '1 day', 'job', 60);

@@ -8,15 +8,25 @@ declare
     v_now    timestamptz := core_private.now();
     v_errors integer;
     v_dead   integer;
+    v_failed integer;
 begin
     delete from core.delivery_errors e
      using (select x.error_id from core.delivery_errors x where x.failed_at < v_now - interval '7 days' order by x.failed_at limit p_limit) old
      where e.error_id = old.error_id;
     get diagnostics v_errors = row_count;
-    delete from core.dead_letters l
-     using (select x.dead_letter_id from core.dead_letters x where x.resolved_at < v_now - interval '30 days' order by x.resolved_at limit p_limit) old
-     where l.dead_letter_id = old.dead_letter_id;
-    get diagnostics v_dead = row_count;
-    return jsonb_build_object('delivery_errors', v_errors, 'dead_letters', v_dead, 'nodes', core_private.forget_nodes());
+    -- A scheduled event that has failed goes with the last of its dead letters.
+    with gone as (
+        delete from core.dead_letters l
+         using (select x.dead_letter_id from core.dead_letters x where x.resolved_at < v_now - interval '30 days' order by x.resolved_at limit p_limit) old
+         where l.dead_letter_id = old.dead_letter_id
+        returning l.dead_letter_id, l.source_kind, l.source_ref),
+    failed as (
+        delete from core.scheduled_events e using gone g
+         where g.source_kind = 'task' and e.schedule_id = (g.source_ref ->> 'scheduleId')::uuid and e.status = 'failed'
+           and not exists (select from core.dead_letters l where l.source_kind = 'task' and l.source_ref = g.source_ref
+                              and l.dead_letter_id not in (select o.dead_letter_id from gone o))
+        returning e.schedule_id)
+    select (select count(*) from gone), (select count(*) from failed) into v_dead, v_failed;
+    return jsonb_build_object('delivery_errors', v_errors, 'dead_letters', v_dead, 'scheduled_events', v_failed, 'nodes', core_private.forget_nodes());
 end $$;
-comment on function core_private.apply_retention(integer) is 'Removes failed attempts after 7 days, resolved dead letters after 30, nodes that are gone after 7.';
+comment on function core_private.apply_retention(integer) is 'Removes failed attempts after 7 days, resolved dead letters after 30, with the scheduled events that ended in them, nodes that are gone after 7.';

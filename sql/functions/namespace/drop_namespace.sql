@@ -23,8 +23,11 @@ begin
             execute format('lock table %s in access exclusive mode', core_private.queue_relation(v_queue));
         end if;
     end loop;
+    -- And whoever schedules an event waits for this one.
+    perform from core.namespaces n where n.namespace = p_namespace for update;
     if not coalesce(p_force, false) then
         if exists (select from core.delayed d where d.queue_name = any (v_queues))
+           or exists (select from core.scheduled_events e where e.namespace = p_namespace and e.status = 'pending')
            or exists (select from core.dead_letters l where l.namespace = p_namespace and l.resolved_at is null) then
             v_held := true;
         end if;
@@ -35,8 +38,8 @@ begin
         end loop;
         if v_held then
             raise exception using errcode = 'NX203', column = 'p_namespace',
-                message = format('namespace %s still holds undelivered events or unresolved dead letters', quote_literal(p_namespace)),
-                hint = format('Look at core.queue_metrics and core.unresolved_dead_letters, or drop it with all it holds: select core.drop_namespace(%L, %L, true);', p_namespace, p_namespace);
+                message = format('namespace %s still holds undelivered or scheduled events or unresolved dead letters', quote_literal(p_namespace)),
+                hint = format('Look at core.queue_metrics, core.pending_scheduled_events and core.unresolved_dead_letters, or drop it with all it holds: select core.drop_namespace(%L, %L, true);', p_namespace, p_namespace);
         end if;
     end if;
     delete from core.event_keys k where k.namespace = p_namespace;
@@ -46,4 +49,4 @@ begin
         perform core_private.drop_queue(v_queue);
     end loop;
 end $$;
-comment on function core.drop_namespace(text, text, boolean) is 'Drops a namespace, its queues, consumers, nodes and dead letters; its log rows stay until retention. p_confirm repeats the name. Raises NX101, NX203, NX206, NX401.';
+comment on function core.drop_namespace(text, text, boolean) is 'Drops a namespace, its queues, consumers, nodes, scheduled events and dead letters; its log rows stay until retention. p_confirm repeats the name. Raises NX101, NX203, NX206, NX401.';

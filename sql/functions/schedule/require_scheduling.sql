@@ -1,0 +1,12 @@
+-- People who mend by hand are operators; programs are producers.
+create or replace function core_private.require_scheduling(p_namespace text)
+returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if not exists (select from core.namespaces n where n.namespace = p_namespace and core_private.has_duty(p_namespace, 'operate', n.restricted)) then
+        perform core_private.require_duty(p_namespace, 'produce');
+    end if;
+end $$;
+comment on function core_private.require_scheduling(text) is 'Raises NX101, NX401 or NX402 unless the caller may produce or operate in that namespace.';
