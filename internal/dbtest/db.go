@@ -85,6 +85,14 @@ func open(t testing.TB, server, name string) *DB {
 	return db
 }
 
+// Keep lets Keeper create what it wants in the database, which it is given for that, and returns its URL.
+func (db *DB) Keep() string {
+	db.t.Helper()
+	db.Exec("do $$ begin execute format('grant create, temporary on database %I to " + Keeper + "', current_database()); end $$")
+	db.Exec("grant all on schema public to " + Keeper)
+	return with(db.OwnerURL, db.Owner.Config().ConnConfig.Database, url.UserPassword(Keeper, loginPassword))
+}
+
 func pool(t testing.TB, url string) *pgxpool.Pool {
 	t.Helper()
 	cfg, err := pgxpool.ParseConfig(url)

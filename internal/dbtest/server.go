@@ -1,6 +1,7 @@
 package dbtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,8 +18,18 @@ import (
 	"github.com/nexuspg/nexus/internal/pgdev"
 )
 
-// EnvURL names a running server by a superuser's URL.
-const EnvURL = "NEXUS_TEST_DATABASE_URL"
+const (
+	// EnvURL names a running server by a superuser's URL.
+	EnvURL = "NEXUS_TEST_DATABASE_URL"
+
+	// EnvImage names the container's image, if it is not the one that docker/ builds.
+	EnvImage = "NEXUS_TEST_IMAGE"
+
+	image = "nexus-postgres:latest"
+
+	// containerSeconds ends a container whose process was killed, or whose package has no Main.
+	containerSeconds = "3600"
+)
 
 // server is where a test process's databases are.
 type server struct {
@@ -118,6 +129,12 @@ func dropLeftClones(ctx context.Context, conn *pgx.Conn, prefix string, age time
 	return nil
 }
 
+// containerCommand is that of the image, which a changed entry point hides, for data that may be lost.
+var containerCommand = []string{
+	"postgres", "-c", "shared_preload_libraries=pg_cron", "-c", "cron.database_name=nexus", "-c", "cron.use_background_workers=on",
+	"-c", "max_worker_processes=20", "-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off",
+}
+
 // container runs the image that docker/ builds.
 func container(ctx context.Context) (server, error) {
 	pool, err := dockertest.NewPool("")
@@ -128,11 +145,17 @@ func container(ctx context.Context) (server, error) {
 		return server{}, fmt.Errorf("docker: %w", err)
 	}
 	const password = "nexus"
+	name := cmp.Or(os.Getenv(EnvImage), image)
+	repository, tag := docker.ParseRepositoryTag(name)
 	res, err := pool.RunWithOptions(&dockertest.RunOptions{
-		Repository: "nexus-postgres", Tag: "latest", Env: []string{"POSTGRES_PASSWORD=" + password},
+		Repository: repository, Tag: tag, Env: []string{"POSTGRES_PASSWORD=" + password},
+		// Docker itself has no limit to how long a container lives.
+		Entrypoint: []string{"timeout", "-s", "INT", containerSeconds, "docker-entrypoint.sh"},
+		Cmd:        containerCommand,
 	}, func(h *docker.HostConfig) { h.AutoRemove = true })
 	if err != nil {
-		return server{}, fmt.Errorf("docker: %w (build the image first: docker build -t nexus-postgres -f docker/postgres.Dockerfile .)", err)
+		return server{}, fmt.Errorf("docker: image %s: %w (build it in the repository of Nexus: docker build -t %s -f docker/postgres.Dockerfile docker)",
+			name, err, name)
 	}
 	s := server{
 		url:  fmt.Sprintf("postgres://postgres:%s@%s/postgres?sslmode=disable", password, res.GetHostPort("5432/tcp")),

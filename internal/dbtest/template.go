@@ -12,8 +12,12 @@ import (
 	"github.com/nexuspg/nexus/migrate"
 )
 
-// Login is the ordinary login that tests connect as.
-const Login = "nexus_test_login"
+// Login is the ordinary login that tests connect as. Keeper is the one that users' tests do: it may do what the duties allow, and
+// may create its own tables, but is no superuser.
+const (
+	Login  = "nexus_test_login"
+	Keeper = "nexus_test_keeper"
+)
 
 // loginPassword guards nothing: the server lives as long as the tests.
 const loginPassword = "nexus"
@@ -48,6 +52,9 @@ func BuildTemplate(ctx context.Context, superuserURL string) error {
 do $$ declare e text; begin
 	if to_regrole('`+Login+`') is null then
 		create role `+Login+` login password '`+loginPassword+`' in role nexus_consumer, nexus_producer;
+	end if;
+	if to_regrole('`+Keeper+`') is null then
+		create role `+Keeper+` login password '`+loginPassword+`' in role nexus_admin;
 	end if;
 	create schema if not exists tap;
 	-- Where one is missing, the tests that need it say so.

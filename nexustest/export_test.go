@@ -1,0 +1,4 @@
+package nexustest
+
+// AtMost lowers the bound of Work.
+func (e *Env) AtMost(n int) { e.most = n }
