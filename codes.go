@@ -12,6 +12,8 @@ const (
 	CodeRetryPolicy      = "NX007" // not a valid retry policy
 	CodeConsumer         = "NX008" // not a well-formed consumer name or pattern
 	CodeDeadLetterFilter = "NX009" // a filter that matches everything or makes no sense
+	CodeCron             = "NX011" // not a cron expression or interval that can be kept
+	CodeTimezone         = "NX012" // not the name of a time zone
 
 	CodeNoNamespace      = "NX101"
 	CodeNoConsumer       = "NX102"

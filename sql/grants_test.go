@@ -17,18 +17,20 @@ import (
 // What each duty may call, beside what sql/roles/grants.sql says, so that a slip there shows. A role is named with everything it
 // is a member of counted in. Functions of later packages are added to both.
 var mayCall = map[string]string{
-	"nexus_reader": `dead_letter_queue_name_for_namespace now peek queue_name_for_namespace visible_namespaces`,
-	"nexus_producer": `append_event_log cancel_scheduled_event dead_letter_queue_name_for_namespace emit emit_batch now
+	"nexus_reader": `dead_letter_queue_name_for_namespace next_runs now peek queue_name_for_namespace visible_namespaces`,
+	"nexus_producer": `append_event_log cancel_scheduled_event dead_letter_queue_name_for_namespace emit emit_batch next_runs now
 		queue_name_for_namespace reschedule_event schedule_event visible_namespaces`,
-	"nexus_consumer": `ack claim consumer_settings dead_letter_queue_name_for_namespace extend fire_due_events heartbeat now promote_delayed
-		queue_name_for_namespace reap_nodes register_node retry_delay settle settle_and_claim tick touch_node_heartbeat
-		visible_namespaces wait_for_wake`,
-	"nexus_operator": `append_event_log cancel_scheduled_event dead_letter_queue_name_for_namespace discard_dead_letter discard_dead_letters may_operate now
-		peek queue_name_for_namespace replay_dead_letter replay_dead_letters reschedule_event schedule_event tick visible_namespaces`,
-	"nexus_admin": `ack alter_namespace append_event_log cancel_scheduled_event claim consumer_settings create_namespace dead_letter_queue_name_for_namespace
-		discard_dead_letter discard_dead_letters drop_namespace emit emit_batch extend fire_due_events grant_namespace heartbeat maintain_partitions
-		may_operate now peek promote_delayed queue_name_for_namespace reap_nodes register_node repair_partitions replay_dead_letter
-		replay_dead_letters reschedule_event retry_delay revoke_namespace run_sweep schedule_event settle settle_and_claim tick touch_node_heartbeat
+	"nexus_consumer": `ack claim consumer_settings dead_letter_queue_name_for_namespace extend fire_due_events heartbeat next_runs now
+		promote_delayed queue_name_for_namespace reap_nodes register_node retry_delay settle settle_and_claim tick
+		touch_node_heartbeat visible_namespaces wait_for_wake`,
+	"nexus_operator": `append_event_log cancel_scheduled_event dead_letter_queue_name_for_namespace discard_dead_letter discard_dead_letters
+		may_operate next_runs now peek queue_name_for_namespace replay_dead_letter replay_dead_letters reschedule_event
+		schedule_event tick visible_namespaces`,
+	"nexus_admin": `ack alter_namespace append_event_log cancel_scheduled_event claim consumer_settings create_namespace
+		dead_letter_queue_name_for_namespace discard_dead_letter discard_dead_letters drop_namespace emit emit_batch extend
+		fire_due_events grant_namespace heartbeat maintain_partitions may_operate next_runs now peek promote_delayed
+		queue_name_for_namespace reap_nodes register_node repair_partitions replay_dead_letter replay_dead_letters
+		reschedule_event retry_delay revoke_namespace run_sweep schedule_event settle settle_and_claim tick touch_node_heartbeat
 		visible_namespaces wait_for_wake`,
 	"nexus_scheduler": `maintain_partitions run_sweep tick`,
 	"nexus_guard":     ``,

@@ -60,7 +60,7 @@ func ownerless(ctx context.Context, pool *pgxpool.Pool) (names []string, first i
 
 // lookOwnJobs asks only where pg_cron fires; a check of its own says where it does not.
 func lookOwnJobs(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
-	rows, err := pool.Query(ctx, `select n.name from pg_catalog.unnest(array['nexus:tick', 'nexus:partitions', 'nexus:retention', 'nexus:job_run_details']) n(name)
+	rows, err := pool.Query(ctx, `select n.name from pg_catalog.unnest(array['nexus:tick', 'nexus:partitions', 'nexus:retention', 'nexus:job_run_details', 'nexus:timezones']) n(name)
 		where pg_catalog.current_setting('cron.database_name', true) = pg_catalog.current_database()
 		  and not exists (select from cron.job j where j.jobname = n.name and j.active and j.database = pg_catalog.current_database())`)
 	if err != nil {

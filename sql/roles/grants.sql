@@ -24,6 +24,7 @@ begin
       ('core.now', '{nexus_reader,nexus_producer,nexus_consumer}'),
       ('core_private.queue_metrics', '{nexus_reader}'),
       ('core.visible_namespaces', '{nexus_reader,nexus_producer,nexus_consumer}'),
+      ('core.next_runs', '{nexus_reader,nexus_producer,nexus_consumer}'),
       -- producer
       ('core.emit', '{nexus_producer}'),
       ('core.emit_batch', '{nexus_producer}'),

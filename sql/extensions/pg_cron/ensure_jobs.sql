@@ -17,7 +17,8 @@ begin
             ('nexus:tick', '* * * * *', 'select core.tick()'),
             ('nexus:partitions', '17 * * * *', 'select core.run_sweep(''partitions'')'),
             ('nexus:retention', '43 3 * * *', 'select core.run_sweep(''retention'')'),
-            ('nexus:job_run_details', '29 4 * * *', 'select core.run_sweep(''job_run_details'')')) j(name, schedule, command)
+            ('nexus:job_run_details', '29 4 * * *', 'select core.run_sweep(''job_run_details'')'),
+            ('nexus:timezones', '11 4 * * *', 'select core.run_sweep(''timezones'')')) j(name, schedule, command)
     loop
         -- Scheduling again would reload the launcher for nothing, and would not wake a job that somebody switched off.
         continue when exists (select from cron.job c where c.jobname = r.name and c.schedule = r.schedule and c.command = r.command

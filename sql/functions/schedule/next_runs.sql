@@ -1,0 +1,19 @@
+create or replace function core.next_runs(p_expression text, p_timezone text = 'UTC', p_from timestamptz = null, p_count integer = 5)
+returns setof timestamptz
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_spec jsonb := core_private.compile_cron(p_expression, 'p_expression');
+    v_zone text := core_private.check_timezone(p_timezone, 'p_timezone');
+    v_from timestamptz := coalesce(p_from, core_private.now());
+begin
+    if p_count is null or p_count not between 1 and 1000 then
+        raise exception using errcode = 'NX006', column = 'p_count', message = format('p_count cannot be %s', coalesce(p_count::text, 'NULL')), hint = 'Ask for 1 to 1000 runs.';
+    end if;
+    if v_from not between '1970-01-01 00:00Z' and '9000-01-01 00:00Z' then
+        raise exception using errcode = 'NX006', column = 'p_from', message = format('p_from cannot be %s', v_from), hint = 'Give a time from 1970 to 9000.';
+    end if;
+    return query select core_private.next_slots(v_spec, v_zone, v_from, null, p_count);
+end $$;
+comment on function core.next_runs(text, text, timestamptz, integer) is 'When a cron expression or @every interval runs next, after p_from (default: now), in a time zone; fewer than p_count rows if there are no more. Raises NX006, NX011, NX012.';
