@@ -97,7 +97,7 @@ func (n *Node) Work(ctx context.Context, limit int) (int, error) {
 		return 0, err
 	}
 	defer r.close()
-	if err := r.member.Promote(ctx); err != nil {
+	if _, err := r.member.Promote(ctx); err != nil {
 		return 0, err
 	}
 	loop, err := r.newLoop(ctx)

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -23,8 +24,13 @@ const (
 
 	defaultConsumer = "default" // of a node's own handlers
 
-	promoteEvery = time.Second
-	tickEvery    = 15 * time.Second
+	// An event becomes due, at most promoteEvery and a quarter pass before it is on its queue. Looks that take long, since dead
+	// rows cannot be removed yet, are followed by a rest of promoteRest times their length, which bounds their share.
+	promoteEvery = 750 * time.Millisecond
+	promoteRest  = 50
+	longestRest  = 10 * time.Second
+
+	tickEvery = 15 * time.Second
 
 	// farewell bounds what is said to the database at the end.
 	farewell = time.Second
@@ -40,6 +46,8 @@ type run struct {
 	own    *pgxpool.Pool
 	member *consume.Member
 	values context.Context
+
+	registered atomic.Bool // and not followed by unparking yet
 
 	resetMu sync.Mutex
 	reset   time.Time
@@ -170,7 +178,9 @@ func (r *run) register(ctx context.Context) error {
 		info["version"] = b.Main.Version
 		info["program"] = b.Path
 	}
-	return r.member.Register(ctx, r.handlers.Patterns(), info)
+	err := r.member.Register(ctx, r.handlers.Patterns(), info)
+	r.registered.Store(err == nil)
+	return err
 }
 
 // warnOfIdleLimit says beforehand what would otherwise look like failures of handlers.
@@ -241,11 +251,27 @@ func (r *run) listen(ctx context.Context, loop *consume.Loop) {
 	}
 }
 
-// upkeep does what any node may do for all: promote delayed events every second, run the tick now and then.
+// upkeep does what any node may do for all: promote delayed events every second, run the tick now and then. After each
+// registration it brings back what waited for a node that handles it.
 func (r *run) upkeep(ctx context.Context) {
 	var ticked, said time.Time
 	for {
-		err := r.member.Promote(ctx)
+		began := time.Now()
+		moved, err := r.member.Promote(ctx)
+		wait := promoteEvery + rand.N(promoteEvery/4)
+		if moved == 0 {
+			wait = max(wait, min(promoteRest*time.Since(began), longestRest))
+		}
+		if err == nil && r.registered.Load() {
+			r.registered.Store(false)
+			var more bool
+			if more, err = r.member.Unpark(ctx); more || err != nil {
+				r.registered.Store(true)
+			}
+			if more {
+				wait = 0
+			}
+		}
 		if err == nil && time.Since(ticked) > tickEvery {
 			ticked = time.Now().Add(rand.N(5 * time.Second))
 			err = r.member.Tick(ctx)
@@ -257,7 +283,7 @@ func (r *run) upkeep(ctx context.Context) {
 				r.Logger.Warn("upkeep failed, trying on", "error", err)
 			}
 		}
-		if !pause(ctx, nil, promoteEvery+rand.N(promoteEvery/4)) {
+		if !pause(ctx, nil, wait) {
 			return
 		}
 	}

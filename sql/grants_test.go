@@ -22,7 +22,7 @@ var mayCall = map[string]string{
 		queue_name_for_namespace reschedule_event schedule_event visible_namespaces`,
 	"nexus_consumer": `ack claim consumer_settings dead_letter_queue_name_for_namespace extend fire_due_events heartbeat next_runs now
 		promote_delayed queue_name_for_namespace reap_nodes register_node retry_delay settle settle_and_claim tick
-		touch_node_heartbeat visible_namespaces wait_for_wake`,
+		touch_node_heartbeat unpark visible_namespaces wait_for_wake`,
 	"nexus_operator": `append_event_log cancel_scheduled_event dead_letter_queue_name_for_namespace discard_dead_letter discard_dead_letters
 		may_operate next_runs now peek queue_name_for_namespace replay_dead_letter replay_dead_letters reschedule_event
 		schedule_event tick visible_namespaces`,
@@ -31,7 +31,7 @@ var mayCall = map[string]string{
 		fire_due_events grant_namespace heartbeat maintain_partitions may_operate next_runs now peek promote_delayed
 		queue_name_for_namespace reap_nodes register_node repair_partitions replay_dead_letter replay_dead_letters
 		reschedule_event retry_delay revoke_namespace run_sweep schedule_event settle settle_and_claim tick touch_node_heartbeat
-		visible_namespaces wait_for_wake`,
+		unpark visible_namespaces wait_for_wake`,
 	"nexus_scheduler": `maintain_partitions run_sweep tick`,
 	"nexus_guard":     ``,
 	"nexus_sql":       ``,
@@ -40,7 +40,7 @@ var mayCall = map[string]string{
 // Tables and views of core that a role may read; nobody may write any.
 const mayRead = `consumers dead_letter_groups dead_letters delayed delivery_errors error_codes event_log namespace_grants namespaces
 	node_status nodes parked partitions pending_scheduled_events queue_metrics queues scheduled_events scheduled_tasks sweep_status
-	task_runs task_slots unresolved_dead_letters`
+	task_runs task_slots unhandled_types unresolved_dead_letters`
 
 func TestEachDutyMayWhatIsListed(t *testing.T) {
 	db := dbtest.New(t)

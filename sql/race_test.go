@@ -375,3 +375,143 @@ func TestASecondTickLeaves(t *testing.T) {
 		t.Errorf("a tick after the other: ran %v, %v", ran, err)
 	}
 }
+
+// parkingSessions are what goes on at once in the races of parking: each session does one thing over and over.
+func parkingSessions(t *testing.T, db *dbtest.DB, rounds int, sessions ...string) {
+	t.Helper()
+	noErrors(t, atOnce(t, db, len(sessions), func(ctx context.Context, conn *pgx.Conn, i int) error {
+		for range rounds {
+			if _, err := conn.Exec(ctx, sessions[i], pgx.QueryExecModeSimpleProtocol); err != nil {
+				return fmt.Errorf("%s: %w", sessions[i], err)
+			}
+		}
+		return nil
+	}))
+}
+
+// D7: while types gain and lose their nodes, and sweeps, claims, settlements and burials go on, each message is in one place, and
+// none is handled and given up. An error, such as a deadlock, fails the test.
+func TestParkingRaces(t *testing.T) {
+	db := dbtest.New(t)
+	db.Exec(`select core.create_namespace('shop', '{"unhandled_after": "1 s"}')`)
+	db.Exec(`create table public.handled (msg_id bigint, read_ct int)`)
+	db.Exec(`select core.register_node('shop', 'x', true, '{x}')`)
+	const events = 3000
+	db.Exec(`select count(*) from core.emit_batch('shop', (select array_agg((array['x', 'y', 'z.1', 'z.2'])[1 + g % 4]) from generate_series(1, $1::int) g), array_fill('1'::jsonb, array[$1::int]))`, events)
+	const work = `
+		with c as materialized (select * from core.claim('core_events_shop', '{%[1]s}', '{%[4]s}', 20, '%[2]s', p_window => 200, p_sweep => random() < 0.3)),
+		kept as (select msg_id, read_ct from c where outcome = 'claimed' and msg_id %% 7 <> 0),
+		failed as (select msg_id, read_ct from c where outcome = 'claimed' and msg_id %% 7 = 0),
+		s as materialized (select s.* from (select coalesce(array_agg(msg_id), '{}') as ids, coalesce(array_agg(read_ct), '{}') as cts from kept) k,
+			(select coalesce(array_agg(msg_id), '{}') as ids, coalesce(array_agg(read_ct), '{}') as cts, count(*)::int as n from failed) f,
+			core.settle('core_events_shop', 'n', k.ids, k.cts, f.ids, f.cts, array_fill('%[3]s'::text, array[n]), array_fill('0'::interval, array[n]),
+				array_fill(null::jsonb, array[n]), array_fill('r'::text, array[n]), array_fill('e'::text, array[n])) s)
+		insert into public.handled select msg_id, read_ct from kept where msg_id not in (select s.msg_id from s where s.outcome in ('lost', 'gone'))`
+	const flicker = `select core.register_node('shop', '%[1]s', true, '{%[2]s}');
+		select core.unpark('shop', 50);
+		select core.heartbeat(node_id, incarnation, 'stopped') from core.nodes where node_id = '%[1]s'`
+	parkingSessions(t, db, 60,
+		`select core_private.park_unhandled(300, 40)`, `select core.tick()`, `select core_private.park_unhandled(1000, 10)`,
+		fmt.Sprintf(work, "x", "30 s", "release", "0"), fmt.Sprintf(work, "y,z.*", "30 s", "release", "0,0"), fmt.Sprintf(work, "*", "5 ms", "reject", "-1"),
+		fmt.Sprintf(flicker, "a", "y"), fmt.Sprintf(flicker, "b", "z.*"), fmt.Sprintf(flicker, "c", "*"))
+	const where = `select count(*)::int from (
+		select msg_id from pgmq.q_core_events_shop union all select msg_id from core.parked union all select msg_id from core.dead_letters
+		union all select msg_id from public.handled) m`
+	if all, distinct := dbtest.Get[int](db, where), dbtest.Get[int](db, strings.Replace(where, "count(*)", "count(distinct msg_id)", 1)); all != events || distinct != events {
+		t.Errorf("%d places for %d of %d messages", all, distinct, events)
+	}
+	if n := dbtest.Get[int](db, `select count(*)::int from core.sweep_status where last_error is not null`); n > 0 {
+		t.Errorf("%d sweeps failed: %s", n, dbtest.Get[string](db, `select string_agg(name || ': ' || last_error, ', ') from core.sweep_status where last_error is not null`))
+	}
+	if n := dbtest.Get[int](db, `select count(*)::int from core.dead_letters where reason like 'No handler%' and event_type = 'x'`); n > 0 {
+		t.Errorf("%d messages of a type with a live node were given up for want of one", n)
+	}
+}
+
+// D7: whoever registers while a parking is under way waits for it and gets what it parked.
+func TestRegisteringWaitsForParking(t *testing.T) {
+	db := dbtest.New(t)
+	db.Namespace("shop")
+	db.Exec(`select core.register_node('shop', 'a', true, '{x}')`)
+	db.Exec(`select core.emit('shop', 'y')`)
+	tx, err := db.Owner.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	if _, err := tx.Exec(t.Context(), `select core_private.park_unhandled()`); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.Connect(t.Context(), db.OwnerURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := conn.Exec(t.Context(), `select core.register_node('shop', 'b', true, '{y}')`)
+		ended <- err
+	}()
+	db.Wait(`select exists (select from pg_stat_activity where pid = $1 and wait_event_type = 'Lock')`, conn.PgConn().PID())
+	// A second sweep passes over the queue instead of waiting.
+	if n := dbtest.Get[int](db, `select (core_private.park_unhandled() ->> 'parked')::int`); n != 0 {
+		t.Errorf("a sweep beside another parked %d", n)
+	}
+	if err := commit(tx); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if n := dbtest.Get[int](db, `select count(*)::int from pgmq.q_core_events_shop`); n != 1 {
+		t.Errorf("%d messages came back, want the one that was parked meanwhile", n)
+	}
+}
+
+// D7: parking passes over what a claim under way has locked, and what another has leased since it looked.
+func TestParkingLeavesWhatIsClaimed(t *testing.T) {
+	db := dbtest.New(t)
+	db.Namespace("shop")
+	db.Exec(`select core.register_node('shop', 'a', true, '{x}')`)
+	db.Exec(`select core.emit('shop', 'y') from generate_series(1, 2)`)
+	tx, err := db.Owner.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	if _, err := tx.Exec(t.Context(), `update pgmq.q_core_events_shop set vt = vt + '1 hour', read_ct = read_ct + 1 where msg_id = 1`); err != nil {
+		t.Fatal(err)
+	}
+	if n := dbtest.Get[int](db, `select (core_private.park_unhandled() ->> 'parked')::int`); n != 1 {
+		t.Errorf("parked %d, want the one that nobody claims", n)
+	}
+	if err := commit(tx); err != nil {
+		t.Fatal(err)
+	}
+	if n := dbtest.Get[int](db, `select (core_private.park_unhandled() ->> 'parked')::int`); n != 0 {
+		t.Errorf("parked %d that are leased", n)
+	}
+}
+
+// D7: a namespace is dropped beside parkings and registrations without a deadlock.
+func TestDropBesideParking(t *testing.T) {
+	db := dbtest.New(t)
+	db.Exec(`create function public.round(p_n int) returns void language plpgsql as $$
+		begin perform core.create_namespace('shop'); perform core.register_node('shop', 'a', true, '{x}');
+		perform core.emit('shop', 'y') from generate_series(1, 20); end $$`)
+	for i := range 15 {
+		db.Exec(`select public.round($1)`, i)
+		sessions := []string{
+			`select core.drop_namespace('shop', 'shop', true)`, `select core_private.park_unhandled()`, `select core_private.park_unhandled()`,
+			`select core.register_node('shop', 'b', true, '{y}')`,
+		}
+		noErrors(t, atOnce(t, db, len(sessions), func(ctx context.Context, conn *pgx.Conn, i int) error {
+			_, err := conn.Exec(ctx, sessions[i])
+			var pg *pgconn.PgError
+			if errors.As(err, &pg) && i == 3 && pg.Code == "NX101" {
+				return nil // the namespace is gone
+			}
+			return err
+		}))
+	}
+}

@@ -79,17 +79,28 @@ func IdleLimit(ctx context.Context, pool *pgxpool.Pool) (time.Duration, error) {
 	return time.Duration(ms) * time.Millisecond, err
 }
 
-// Promote moves deliveries that have become due to their queues, as often as there are some.
-func (m *Member) Promote(ctx context.Context) error {
+// Promote moves deliveries that have become due to their queues, as often as there are some, and returns how many.
+func (m *Member) Promote(ctx context.Context) (moved int, err error) {
 	for {
 		var n int
-		if err := db.Call(ctx, m.Pool, "promote_delayed", `select core.promote_delayed($1::int)`, []any{promoteBatch}, &n); err != nil || n < promoteBatch {
-			return err
+		err := db.Call(ctx, m.Pool, "promote_delayed", `select core.promote_delayed($1::int)`, []any{promoteBatch}, &n)
+		if moved += n; err != nil || n < promoteBatch {
+			return moved, err
 		}
 	}
 }
 
 const promoteBatch = 1000
+
+// Unpark puts some parked deliveries that this node or another one handles back on their queues and reports whether there may
+// be more. It is meant for after Register, which moves the first of them; what is parked later comes back with the tick.
+func (m *Member) Unpark(ctx context.Context) (more bool, err error) {
+	var n int
+	err = db.Call(ctx, m.Pool, "unpark", `select core.unpark($1::text, $2::int)`, []any{string(m.Namespace), unparkBatch}, &n)
+	return n == unparkBatch, err
+}
+
+const unparkBatch = 5000
 
 // Tick runs the upkeep that is due, which pg_cron does as well where it is there.
 func (m *Member) Tick(ctx context.Context) error {

@@ -23,6 +23,7 @@ begin
       ('core.peek', '{nexus_reader}'::name[]),
       ('core.now', '{nexus_reader,nexus_producer,nexus_consumer}'),
       ('core_private.queue_metrics', '{nexus_reader}'),
+      ('core_private.unhandled_types', '{nexus_reader}'),
       ('core.visible_namespaces', '{nexus_reader,nexus_producer,nexus_consumer}'),
       ('core.next_runs', '{nexus_reader,nexus_producer,nexus_consumer}'),
       -- producer
@@ -43,6 +44,7 @@ begin
       ('core.extend', '{nexus_consumer}'),
       ('core.promote_delayed', '{nexus_consumer}'),
       ('core.fire_due_events', '{nexus_consumer}'),
+      ('core.unpark', '{nexus_consumer}'),
       ('core.wait_for_wake', '{nexus_consumer}'),
       ('core.retry_delay', '{nexus_consumer}'),
       ('core.register_node', '{nexus_consumer}'),

@@ -15,8 +15,11 @@ begin
             hint = format('select core.drop_namespace(%L, %L);', p_namespace, p_namespace);
     end if;
     perform pg_advisory_xact_lock(hashtext('nexus'), hashtext('namespaces'));
+    perform pg_advisory_xact_lock(hashtext('nexus namespace'), hashtext(p_namespace));
     v_queues := array(select q.queue_name from core.queues q where q.namespace = p_namespace order by q.queue_name);
 
+    -- Who parks holds a row of these and then waits for the queue; in the other order the two would wait for each other.
+    perform from core_private.parking k where k.queue_name = any (v_queues) order by k.queue_name for update;
     -- Emits into it wait for these locks and then find the queue gone, so that none slips in after the look below.
     foreach v_queue in array v_queues loop
         if to_regclass(core_private.queue_relation(v_queue)) is not null then
@@ -28,6 +31,7 @@ begin
     if not coalesce(p_force, false) then
         if exists (select from core.delayed d where d.queue_name = any (v_queues))
            or exists (select from core.scheduled_events e where e.namespace = p_namespace and e.status = 'pending')
+           or exists (select from core.parked p where p.queue = any (v_queues))
            or exists (select from core.dead_letters l where l.namespace = p_namespace and l.resolved_at is null) then
             v_held := true;
         end if;

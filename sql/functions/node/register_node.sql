@@ -13,6 +13,8 @@ declare
     v_type text;
     v_consumers text[] := coalesce(p_consumers, array(select 'default' from unnest(p_types)));
 begin
+    -- Not beside a drop of the namespace, which takes its rows in another order.
+    perform pg_advisory_xact_lock_shared(hashtext('nexus namespace'), hashtext(p_namespace));
     perform core_private.require_duty(p_namespace, 'consume');
     if p_node_id is null or p_node_id !~ '^[[:graph:]]{1,200}$' then
         raise exception using errcode = 'NX006', column = 'p_node_id', message = format('node id %s cannot be used', coalesce(quote_literal(left(p_node_id, 100)), 'NULL')),
@@ -61,6 +63,12 @@ begin
     delete from core_private.node_capabilities c where c.node_id = v_id;
     insert into core_private.node_capabilities (node_id, incarnation, kind, consumer, key)
     select distinct v_id, v_inc, 'event_type', u.c, u.t from unnest(p_types, v_consumers) u(t, c);
+
+    -- From now on its queues are searched for what nobody handles. What it handles comes back: a first batch here, then core.unpark.
+    insert into core_private.parking (queue_name, seen_at)
+    select c.queue_name, v_now from core.consumers c where c.namespace = p_namespace and c.name = any (v_consumers) and c.queue_name is not null order by c.queue_name
+    on conflict do nothing;
+    perform core.unpark(p_namespace, 1000);
     return query select v_id, v_inc, n.heartbeat_every from core.nodes n where n.node_id = v_id;
 end $$;
 comment on function core.register_node(text, text, boolean, text[], jsonb, text[]) is 'For nodes: registers under p_node_id, with the event types (patterns) it handles, for the consumer default or for those of p_consumers, which is parallel to p_types; returns its incarnation. A live twin is NX204 if the id was given, else the id is numbered. Raises NX006, NX008, NX101, NX102, NX204, NX401, NX402.';

@@ -28,7 +28,8 @@ begin
                    case when e.big then (e.visible * e.rows / e.n)::bigint else e.visible end,
                    case when e.big then (e.in_flight * e.rows / e.n)::bigint else e.in_flight end,
                    case when e.big then (e.waiting * e.rows / e.n)::bigint else e.waiting end,
-                   (select count(*) from (select from core.delayed d where d.queue_name = $1 limit 10001) d), 0::bigint, e.big
+                   (select count(*) from (select from core.delayed d where d.queue_name = $1 limit 10001) d),
+                   (select count(*) from (select from core.parked p where p.queue = $1 limit 10001) p), e.big
               from e
             $q$, r.relation)
            into queue_name, queue_length, newest_msg_age_seconds, oldest_msg_age_seconds, visible, in_flight, waiting, delayed, parked, length_is_estimate
