@@ -114,6 +114,23 @@ func TestDedupeKeysUnderRollbacks(t *testing.T) {
 	}
 }
 
+// E2: an expired key is taken over by whoever commits. One who rolls back leaves it to the next, who must not be told of the event
+// that had the key before, since that is as if its own were lost.
+func TestAnExpiredKeyIsFreeAfterARollback(t *testing.T) {
+	db := dbtest.New(t)
+	db.Namespace("shop")
+	const emit = `select event_id::text || duplicate::text from core.emit('shop', 'x', '1', '{"dedupe_key": "k"}')`
+	old := dbtest.Get[string](db, emit)
+	db.Advance(8 * 24 * time.Hour)
+	first, second, err := secondWaits[string](t, db, emit, func(tx pgx.Tx) error { return tx.Rollback(t.Context()) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first == old || second == old || !strings.HasSuffix(second, "false") {
+		t.Errorf("the call that rolled back was told %s, the next one %s; the expired event is %s", first, second, old)
+	}
+}
+
 // D1: claimers share nothing, and together they get everything.
 func TestClaimersShareNothing(t *testing.T) {
 	db := dbtest.New(t)

@@ -121,6 +121,9 @@ func (s *Deliveries) delivery(msgID int64, readCt int32, message, headers []byte
 	m := &delivery{readCt: readCt}
 	decodeEvent(message, &m.d.Event)
 	m.d.Headers, m.d.Deferrals = decodeHeaders(headers)
+	if m.d.Deferrals >= int(readCt) {
+		m.d.Deferrals = 0 // each one follows a read: this count was sent by hand
+	}
 	if m.d.Namespace == "" {
 		m.d.Namespace = s.Namespace
 	}

@@ -1,5 +1,5 @@
--- Moves through a table of its own: while rows stand in the default partition, none can be attached for their time.
-create or replace function core.repair_partitions()
+-- p_search_path: see maintain_partitions. Moves through a table of its own: while rows stand in the default partition, none can be attached for their time.
+create or replace function core.repair_partitions(p_search_path text = current_setting('search_path'))
 returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -7,7 +7,6 @@ set timezone = 'UTC'
 set lock_timeout = '10s'
 as $$
 declare
-    v_path  text := core_private.session_search_path();
     v_moved bigint;
     v_from  timestamptz;
     v_major integer := (select split_part(e.extversion, '.', 1)::integer from pg_extension e where e.extname = 'pg_partman');
@@ -29,7 +28,7 @@ begin
     end if;
     perform core_private.run_partition_maintenance();
     v_moved := coalesce(v_moved, 0);
-    perform set_config('search_path', v_path, false);
+    perform set_config('search_path', p_search_path, false);
     return v_moved;
 end $$;
-comment on function core.repair_partitions() is 'Moves rows out of the default partition into months of their own, and catches up with maintenance; returns how many rows. Locks the log while it runs.';
+comment on function core.repair_partitions(text) is 'Moves rows out of the default partition into months of their own, and catches up with maintenance; returns how many rows. Locks the log while it runs.';

@@ -37,7 +37,7 @@ begin
                    coalesce((select max(l.round) + 1 from core.dead_letters l where l.source_kind = 'delivery' and l.source_ref = r.source_ref), 0)
                        + row_number() over (partition by r.source_ref order by r.msg_id) - 1,
                    $1, r.msg_id, r.dlq_msg_id, r.event_id, r.event_uid,
-                   case when r.envelope then coalesce(r.message -> 'payload', 'null') else r.message end, case when r.envelope then r.message - 'payload' end,
+                   case when r.envelope then coalesce(r.message -> 'payload', 'null') else coalesce(r.message, 'null') end, case when r.envelope then r.message - 'payload' end,
                    r.user_headers, r.attempts, r.first_at, r.last_read_at, $8, r.reason,
                    coalesce(r.error, r.reason), case when r.envelope then r.message ->> 'orderingKey' end, r.replay_of, r.replays
               from refd r order by r.msg_id),

@@ -1,5 +1,5 @@
 -- Whoever inserts a key first wins; the others wait for its transaction in the insert, and a second statement, which has a new
--- snapshot under READ COMMITTED, reads the winner. If that one rolled back and its row is gone again, the loop goes round. Keys are
+-- snapshot under READ COMMITTED, reads the winner. If that one rolled back and its row is gone again, or is an expired one, the loop goes round. Keys are
 -- taken in one order, so that calls with the same keys cannot deadlock.
 create or replace function core_private.claim_keys(p_namespace text, p_keys text[], p_now timestamptz, p_expires_at timestamptz)
 returns table (key text, event_id bigint, event_uid uuid, won boolean)
@@ -16,16 +16,17 @@ declare
     v_round integer := 0;
     r       record;
 begin
-    delete from core.event_keys e
-     using (select x.ctid as tid from core.event_keys x
-             where x.namespace = p_namespace and x.key = any (v_todo) and x.expires_at <= p_now
-             order by x.key collate "C" for update skip locked) old
-     where e.ctid = old.tid;
     while v_todo <> '{}' loop
         v_round := v_round + 1;
         if v_round > 10 then
             raise exception using errcode = '40001', message = 'dedupe keys keep vanishing', hint = 'Run the transaction again.';
         end if;
+        -- Waits for whoever is taking an expired key over: if that one rolls back, the key is free here.
+        delete from core.event_keys e
+         using (select x.ctid as tid from core.event_keys x
+                 where x.namespace = p_namespace and x.key = any (v_todo) and x.expires_at <= p_now
+                 order by x.key collate "C" for update) old
+         where e.ctid = old.tid;
         with ins as (
             insert into core.event_keys as e (namespace, key, event_id, event_uid, expires_at)
             select p_namespace, s.k, nextval('core.event_id_seq'), gen_random_uuid(), p_expires_at
@@ -39,7 +40,7 @@ begin
         v_todo := array(select t.k from unnest(v_todo) t(k) where t.k <> all (r.keys));
         exit when v_todo = '{}';
         select coalesce(array_agg(e.key), '{}') as keys, coalesce(array_agg(e.event_id), '{}') as ids, coalesce(array_agg(e.event_uid), '{}') as uids
-          into r from core.event_keys e where e.namespace = p_namespace and e.key = any (v_todo);
+          into r from core.event_keys e where e.namespace = p_namespace and e.key = any (v_todo) and e.expires_at > p_now;
         v_keys := v_keys || r.keys; v_ids := v_ids || r.ids; v_uids := v_uids || r.uids;
         v_won := v_won || array_fill(false, array[cardinality(r.keys)]);
         v_todo := array(select t.k from unnest(v_todo) t(k) where t.k <> all (r.keys));

@@ -8,14 +8,15 @@ declare
     v_time timestamptz;
 begin
     -- Without an offset the session's zone would decide.
-    if jsonb_typeof(p_value) = 'string' and v_text ~ '^[0-9]{4,6}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+ ?(Z|[-+][0-9]{2}(:?[0-9]{2}){0,2})$' then
+    if jsonb_typeof(p_value) = 'string' and v_text ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+ ?(Z|[-+][0-9]{2}(:?[0-9]{2}){0,2})$' then
         begin
             v_time := v_text::timestamptz;
-        exception when invalid_datetime_format or datetime_field_overflow then
+        exception when invalid_datetime_format or datetime_field_overflow or invalid_time_zone_displacement_value then
             v_time := null;
         end;
     end if;
-    if v_time is null then
+    -- A later year has no ISO 8601 form that every reader takes.
+    if v_time is null or v_time >= '10000-01-01Z' then
         raise exception using errcode = 'NX005', column = p_field,
             message = format('%s is no time with an offset: %s', p_field, left(p_value::text, 100)),
             hint = 'Give an ISO 8601 time such as "2027-01-31T08:00:00Z" or "2027-01-31T08:00:00+01:00".';

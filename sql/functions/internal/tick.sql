@@ -1,5 +1,5 @@
--- One tick at a time: whoever comes second finds the lock held and leaves.
-create or replace function core.tick()
+-- p_search_path: see core.run_sweep. One tick at a time: whoever comes second finds the lock held and leaves.
+create or replace function core.tick(p_search_path text = current_setting('search_path'))
 returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -8,7 +8,6 @@ declare
     v_now     timestamptz := core_private.now();
     v_results jsonb := '[]';
     v_name    text;
-    v_path    text;
 begin
     if not pg_try_advisory_xact_lock(hashtext('nexus'), hashtext('tick')) then
         return jsonb_build_object('skipped', 'another tick is running');
@@ -21,12 +20,10 @@ begin
          order by s.position
     loop
         v_results := v_results || core_private.run_one_sweep(v_name);
-        v_path := coalesce(v_path, case when v_name = 'partitions' then core_private.session_search_path() end);
     end loop;
-    v_results := jsonb_build_object('ran', v_results);
-    if v_path is not null then
-        perform set_config('search_path', v_path, false);
+    if v_results @> '[{"sweep": "partitions"}]' then
+        perform set_config('search_path', p_search_path, false);
     end if;
-    return v_results;
+    return jsonb_build_object('ran', v_results);
 end $$;
-comment on function core.tick() is 'Runs the sweeps that are due, each isolated from the others; pg_cron and nodes call it. Returns what ran.';
+comment on function core.tick(text) is 'Runs the sweeps that are due, each isolated from the others; pg_cron and nodes call it. Returns what ran.';

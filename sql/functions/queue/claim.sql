@@ -46,13 +46,13 @@ begin
 
     for v_outcome, v_id, v_ct, v_message, v_headers, v_scanned in execute format($q$
         with w as materialized (
-            select q.ctid as tid, q.msg_id, q.read_ct, q.headers, pg_column_size(q.message) as bytes,
+            select q.ctid as tid, q.msg_id, q.read_ct, q.headers, coalesce(pg_column_size(q.message), 0) as bytes,
                    core_private.event_type_of(q.message) as t
               from %1$s q where %2$s for update skip locked),
         m as materialized (
             select w.*, case
                        when not ($5 or coalesce(w.t, 'unknown.raw') = any ($6) or w.t ^@ any ($7)) then case when w.t is null then 'stray' else 'other' end
-                       when w.read_ct > 0 and core_private.attempts_used_up(w.read_ct, w.headers, coalesce(w.t, 'unknown.raw'), $6, $8, $9) then 'dead'
+                       when w.read_ct > 2147480000 or w.read_ct > 0 and core_private.attempts_used_up(w.read_ct, w.headers, coalesce(w.t, 'unknown.raw'), $6, $8, $9) then 'dead'
                        else 'claim' end as fate,
                    sum(w.bytes) over (rows unbounded preceding) - w.bytes as bytes_before
               from w),
@@ -83,8 +83,15 @@ begin
           from unnest(v_dead, v_dead_ct, v_reason) d(id, ct, reason)
          where d.reason <> 'not an envelope' or not core_private.is_handled(v_owner.namespace, v_owner.consumer, 'unknown.raw', v_now);
         if v_dead <> '{}' then
-            return query select 'buried'::text, b.msg_id, b.read_ct, null::jsonb, null::jsonb, null::bigint
-                           from core_private.bury(p_queue, null, v_dead, v_dead_ct, v_reason, array_fill(null::text, array[cardinality(v_dead)])) b;
+            begin
+                return query select 'buried'::text, b.msg_id, b.read_ct, null::jsonb, null::jsonb, null::bigint
+                               from core_private.bury(p_queue, null, v_dead, v_dead_ct, v_reason, array_fill(null::text, array[cardinality(v_dead)])) b;
+            exception when others then
+                -- What cannot be buried must not keep the others from being delivered. It comes again, and the log says why.
+                execute format('update %s q set vt = $1 from unnest($2, $3) u(id, ct) where q.msg_id = u.id and q.read_ct = u.ct', core_private.queue_relation(p_queue))
+                  using v_now + interval '1 minute', v_dead, v_dead_ct;
+                raise warning 'cannot bury messages % of %: % %', v_dead[:20], p_queue, sqlstate, sqlerrm;
+            end;
         end if;
     end if;
 end $$;

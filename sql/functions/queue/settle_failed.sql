@@ -65,7 +65,7 @@ begin
                 update %1$s q
                    set vt = u.due,
                        headers = core_private.headers_object(q.headers) || jsonb_build_object('nexus-due', core_private.iso(u.due)) || case u.fate
-                           when 'release' then jsonb_build_object('nexus-deferrals', coalesce(core_private.header_number(q.headers, 'nexus-deferrals'), 0) + 1)
+                           when 'release' then jsonb_build_object('nexus-deferrals', q.read_ct - core_private.attempt_of(q.read_ct, q.headers) + 1)
                            else jsonb_build_object('nexus-failures', coalesce(core_private.header_number(q.headers, 'nexus-failures'), 0) + 1,
                                                    'nexus-first-at', coalesce(core_private.header_number(q.headers, 'nexus-first-at'), (extract(epoch from q.last_read_at) * 1000000)::bigint)) end
                   from unnest($1, $2, $3, $4, $5, $6) u(id, fate, attempt, reason, error, due)

@@ -1,0 +1,10 @@
+-- pgmq takes a message that is NULL: it is no envelope, and stops nothing
+select core.create_namespace('shop');
+select pgmq.send('core_events_shop'::text, null::jsonb);
+select core.emit('shop', 'a');
+select is((select array_agg(outcome order by outcome) from core.claim('core_events_shop', '{a}', '{3}', 10, '30 s')), array['buried', 'claimed', 'window'], 'it is buried, the next is claimed');
+select is((select (reason, payload)::text from core.dead_letters), '("not an envelope",null)', 'with what it held');
+select pgmq.send('core_events_shop'::text, null::jsonb);
+select is((select array_agg(outcome order by outcome) from core.claim('core_events_shop', '{unknown.raw}', '{3}', 10, '30 s')), array['claimed', 'window'], 'whoever handles unknown.raw gets it');
+select lives_ok($$select * from core.peek('core_events_shop')$$, 'it can be looked at');
+select is((select done from core.replay_dead_letters('{"namespace": "shop"}')), 1, 'and replayed');
