@@ -11,7 +11,7 @@ begin
         raise exception using errcode = 'NX105', column = 'p_dead_letter_id', message = format('there is no dead letter %s', coalesce(p_dead_letter_id::text, 'NULL')),
             hint = 'They are listed in core.unresolved_dead_letters.';
     end if;
-    perform core_private.require_duty(v_row.namespace, 'operate');
+    perform core_private.require_duty_there(v_row.namespace, 'operate', 'p_dead_letter_id', 'dead letter ' || p_dead_letter_id);
     if v_row.status <> 'pending' then
         raise exception using errcode = 'NX205', column = 'p_dead_letter_id',
             message = format('dead letter %s is already %s', p_dead_letter_id, coalesce(v_row.resolution, v_row.status)),

@@ -12,6 +12,7 @@ begin
     perform core_private.register_sweep('tombstones', 'core_private.remove_tombstones()', '1 minute', 'tick', 35);
     perform core_private.register_sweep('partitions', 'core_private.run_partition_maintenance()', '1 hour', 'job', 40);
     perform core_private.register_sweep('retention', 'core_private.apply_retention()', '1 day', 'job', 50);
+    perform core_private.register_sweep('grants', 'core_private.forget_grants()', '1 day', 'tick', 35);
     perform core_private.register_sweep('job_run_details', 'core_private.trim_job_run_details()', '1 day', 'job', 60);
     perform core_private.register_sweep('timezones', 'core_private.refresh_timezones()', '1 day', 'job', 70);
     perform core_private.refresh_timezones();

@@ -1,5 +1,6 @@
 -- An administrator may do everything; others need the duty's role and, where the namespace is restricted, a grant for one of
--- the roles they are in.
+-- the roles they are in. Who operates a namespace reads it. A grant is one role's, not one name's: a role that is made anew
+-- under an old name has none of what the old one had.
 create or replace function core_private.has_duty(p_namespace text, p_duty text, p_restricted boolean, p_role name = null)
 returns boolean
 language plpgsql stable
@@ -15,8 +16,8 @@ begin
         return false;
     end if;
     return not p_restricted or exists (
-        select from core.namespace_grants g
-         where g.namespace = p_namespace and g.duty = p_duty
-           and exists (select from pg_roles r where r.rolname = g.role_name and pg_has_role(v_caller, r.oid, 'member')));
+        select from core.namespace_grants g join pg_roles r on r.oid = g.role
+         where g.namespace = p_namespace and g.duty = p_duty and pg_has_role(v_caller, r.oid, 'member'))
+        or p_duty = 'read' and core_private.has_duty(p_namespace, 'operate', true, v_caller);
 end $$;
 comment on function core_private.has_duty(text, text, boolean, name) is 'Whether a role, if none is given the caller, may do this in that namespace.';

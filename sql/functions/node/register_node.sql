@@ -11,6 +11,7 @@ declare
     v_row  core.nodes;
     v_inc  uuid := gen_random_uuid();
     v_type text;
+    v_foreign boolean;
     v_consumers text[] := coalesce(p_consumers, array(select 'default' from unnest(p_types)));
 begin
     -- Not beside a drop of the namespace, which takes its rows in another order.
@@ -42,7 +43,15 @@ begin
     perform pg_advisory_xact_lock(hashtext('nexus'), hashtext('nodes'));
     loop
         select * into v_row from core.nodes n where n.node_id = v_id;
-        exit when not found or v_row.state in ('stopped', 'lost') or v_row.last_heartbeat < v_now - 3 * v_row.heartbeat_every;
+        exit when not found;
+        -- A namespace that is closed to the caller keeps its nodes, even those that are gone, and its name to itself.
+        v_foreign := v_row.namespace <> p_namespace
+                     and (select not core_private.has_duty(n.namespace, 'consume', n.restricted) from core.namespaces n where n.namespace = v_row.namespace);
+        if v_foreign and p_given then
+            raise exception using errcode = 'NX204', column = 'p_node_id', message = format('node id %s is taken in another namespace', quote_literal(v_id)),
+                hint = 'Ids are those of the whole database. Give each node an id of its own, or leave the id out.';
+        end if;
+        exit when not v_foreign and (v_row.state in ('stopped', 'lost') or v_row.last_heartbeat < v_now - 3 * v_row.heartbeat_every);
         if p_given then
             raise exception using errcode = 'NX204', column = 'p_node_id',
                 message = format('node %s is alive in namespace %s', quote_literal(v_id), quote_literal(v_row.namespace)),
@@ -71,4 +80,4 @@ begin
     perform core.unpark(p_namespace, 1000);
     return query select v_id, v_inc, n.heartbeat_every from core.nodes n where n.node_id = v_id;
 end $$;
-comment on function core.register_node(text, text, boolean, text[], jsonb, text[]) is 'For nodes: registers under p_node_id, with the event types (patterns) it handles, for the consumer default or for those of p_consumers, which is parallel to p_types; returns its incarnation. A live twin is NX204 if the id was given, else the id is numbered. Raises NX006, NX008, NX101, NX102, NX204, NX401, NX402.';
+comment on function core.register_node(text, text, boolean, text[], jsonb, text[]) is 'For nodes: registers under p_node_id, with the event types (patterns) it handles, for the consumer default or for those of p_consumers, which is parallel to p_types; returns its incarnation. A live twin, or any node of a namespace that is closed to the caller, is NX204 if the id was given, else the id is numbered. Raises NX006, NX008, NX101, NX102, NX204, NX401, NX402.';

@@ -10,7 +10,7 @@ begin
     if not found then
         return false;
     end if;
-    perform core_private.require_duty(v_namespace, 'consume');
+    perform core_private.require_duty_there(v_namespace, 'consume', 'p_node_id', 'node ' || quote_literal(p_node_id));
     update core.nodes n set last_heartbeat = core_private.now() where n.node_id = p_node_id;
     return found;
 end $$;
