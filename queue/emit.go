@@ -190,22 +190,8 @@ func (e Emitter) emitBatch(ctx context.Context, q nexus.DBTX, batch []Emission) 
 	return receipts, nil
 }
 
-// options writes the options of core.emit. What the caller leaves open about the chain of events comes from the delivery
-// that the context carries.
+// options writes the options of core.emit.
 func (e Emitter) options(ctx context.Context, op, at string, m *EmitOptions) (string, error) {
-	correlation, causation, depth := m.CorrelationID, m.CausationUID, 0
-	if d, ok := nexus.DeliveryFrom(ctx); ok {
-		depth = d.Depth + 1
-		if causation == uuid.Nil {
-			causation = d.UID
-		}
-		if correlation == "" {
-			correlation = d.CorrelationID
-		}
-		if correlation == "" && d.UID != uuid.Nil {
-			correlation = d.UID.String()
-		}
-	}
 	o := db.NewOptions(op, at)
 	o.Text("dedupe_key", m.DedupeKey)
 	o.Text("ordering_key", m.OrderingKey)
@@ -213,13 +199,9 @@ func (e Emitter) options(ctx context.Context, op, at string, m *EmitOptions) (st
 	o.Duration("delay", m.Delay)
 	o.Map("headers", m.Headers)
 	o.Text("producer", e.Producer)
-	o.Text("correlation_id", correlation)
-	if causation != uuid.Nil {
-		o.Text("causation_uid", causation.String())
-	}
+	o.Chain(ctx, m.CorrelationID, m.CausationUID)
 	o.Flag("broadcast", m.Broadcast)
 	o.Time("authored_at", m.AuthoredAt)
 	o.Texts("tags", m.Tags)
-	o.Number("depth", int64(depth))
 	return o.Encode()
 }

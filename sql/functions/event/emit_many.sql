@@ -1,9 +1,10 @@
--- One statement writes the log, the queues and what is delayed: message ids are drawn before, so that each event knows its own.
+-- One statement writes the log, the queues and what is delayed: message ids are drawn before, so that each event knows its own. Compiling
+-- it would take longer than running it, and how many rows come out of arrays is only guessed.
 create or replace function core_private.emit_many(
     p_namespace text, p_event_types text[], p_payloads jsonb[], p_options jsonb[], p_now timestamptz, p_event_uids uuid[] = null, p_principals text[] = null)
 returns table (event_id bigint, event_uid uuid, message_id bigint, duplicate boolean)
 language plpgsql
-set search_path = pg_catalog, pg_temp
+set search_path = pg_catalog, pg_temp set jit = off
 as $$
 #variable_conflict use_column
 declare
@@ -45,13 +46,11 @@ begin
     return query execute format($q$
         with keys as materialized (select k.key, k.event_id, k.event_uid, k.won from core_private.claim_keys($1, $5, $3, $6) k where cardinality($5) > 0),
         parsed as materialized (
-            select t.n, t.event_type, p.payload, o.dedupe_key, o.ordering_key, o.due_at, o.headers, o.producer, o.correlation_id, o.causation_uid, o.broadcast,
-                   o.authored_at, o.tags, o.depth, k.event_id as key_id, k.event_uid as key_uid, f.given_uid, f.principal,
+            select t.n, t.event_type, t.payload, o.dedupe_key, o.ordering_key, o.due_at, o.headers, o.producer, o.correlation_id, o.causation_uid, o.broadcast,
+                   o.authored_at, o.tags, o.depth, k.event_id as key_id, k.event_uid as key_uid, t.given_uid, coalesce(t.principal, $7) as principal,
                    k.key is not null and (not k.won or row_number() over (partition by o.dedupe_key order by t.n) > 1) as duplicate
-              from unnest($2) with ordinality t(event_type, n)
-              join unnest($4) with ordinality p(payload, n) using (n)
-              %s
-              %s
+              from unnest($2, $4, $8, $9, $10) with ordinality t(event_type, payload, options, given_uid, principal, n)
+             cross join %s o
               left join keys k on k.key = o.dedupe_key),
         ids as materialized (
             select p.*, coalesce(p.key_id, nextval('core.event_id_seq')) as event_id, coalesce(p.key_uid, p.given_uid, gen_random_uuid()) as event_uid from parsed p),
@@ -71,10 +70,8 @@ begin
         select i.event_id, i.event_uid, s.message_id, i.duplicate from ids i left join src s using (n) order by i.n
         $q$,
         case when v_options
-             then 'join unnest($8) with ordinality r(options, n) using (n) cross join lateral core_private.parse_emit_options(r.options, $3, '''') o'
-             else 'cross join (select null::text as dedupe_key, null::text as ordering_key, null::timestamptz as due_at, null::jsonb as headers, null::text as producer, null::text as correlation_id, null::uuid as causation_uid, false as broadcast, null::timestamptz as authored_at, null::text[] as tags, 0 as depth) o' end,
-        case when p_event_uids is null then 'cross join (select null::uuid as given_uid, $7 as principal) f'
-             else 'join unnest($9, $10) with ordinality f(given_uid, principal, n) using (n)' end,
+             then 'lateral core_private.parse_emit_options(t.options, $3, '''')'
+             else '(select null::text as dedupe_key, null::text as ordering_key, null::timestamptz as due_at, null::jsonb as headers, null::text as producer, null::text as correlation_id, null::uuid as causation_uid, false as broadcast, null::timestamptz as authored_at, null::text[] as tags, 0 as depth)' end,
         case when v_default is null then 'null::bigint'
              else format('case when i.due_at is null then nextval(%L::regclass) end', core_private.queue_sequence(v_default)) end,
         v_queues)
