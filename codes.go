@@ -14,6 +14,7 @@ const (
 	CodeDeadLetterFilter = "NX009" // a filter that matches everything or makes no sense
 	CodeCron             = "NX011" // not a cron expression or interval that can be kept
 	CodeTimezone         = "NX012" // not the name of a time zone
+	CodeTaskSetting      = "NX013"
 
 	CodeNoNamespace      = "NX101"
 	CodeNoConsumer       = "NX102"
@@ -22,6 +23,7 @@ const (
 	CodeNoDeadLetter     = "NX105"
 	CodeNoSweep          = "NX106"
 	CodeNoRole           = "NX107"
+	CodeNoTask           = "NX108"
 	CodeNoScheduledEvent = "NX109"
 
 	CodeNamespaceDiffers      = "NX201" // the namespace exists with other options
@@ -31,6 +33,7 @@ const (
 	CodeDeadLetterResolved    = "NX205"
 	CodeNotConfirmed          = "NX206" // the confirmation does not match
 	CodeNotReplayable         = "NX207" // the dead letter's consumer is gone
+	CodeTaskConflict          = "NX208" // a recurring task of this name has another owner or other settings
 	CodeScheduledEventDiffers = "NX209" // one with this id exists with other content
 	CodeScheduledEventDone    = "NX210" // it was appended, cancelled or has failed
 

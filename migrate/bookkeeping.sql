@@ -84,6 +84,12 @@ as $$
         join pg_namespace n on n.oid = c.relnamespace
        where n.nspname in ('core', 'core_private') and c.relkind in ('r', 'p', 'v', 'm', 'S') and not c.relispartition
        union all
+      select format('column %s.%s.%s %s', n.nspname, c.relname, a.attname, a.attacl)
+        from pg_attribute a
+        join pg_class c on c.oid = a.attrelid
+        join pg_namespace n on n.oid = c.relnamespace
+       where n.nspname in ('core', 'core_private') and not c.relispartition and a.attacl is not null
+       union all
       select format('default %s %s %s', defaclobjtype, defaclnamespace, defaclacl)
         from pg_default_acl
        where defaclrole = 'nexus_owner'::regrole

@@ -102,14 +102,12 @@ create table core_private.scheduler (
     scheduler      text not null default 'auto' check (scheduler in ('pg_cron', 'nodes', 'auto')),
     max_cron_jobs  integer not null default 20 check (max_cron_jobs between 0 and 1000),
     keep_slots     interval not null default interval '7 days' check (keep_slots >= interval '1 hour'),
-    last_tick_at   timestamptz,
-    zones          text
+    last_tick_at   timestamptz
 ) with (fillfactor = 50);
 insert into core_private.scheduler default values;
 comment on table core_private.scheduler is 'Settings and state of the scheduler, one row. Written by core.alter_scheduler and by firing.';
 comment on column core_private.scheduler.scheduler is 'Who fires tasks: pg_cron (nodes step in when it is overdue), nodes (tasks get no jobs of their own), auto (both).';
 comment on column core_private.scheduler.last_tick_at is 'When due tasks were last looked for, to 5 s. A clock that stands well before it was set back.';
-comment on column core_private.scheduler.zones is 'Digest of the server''s time zones; when it changes, slots are computed anew.';
 
 create table core_private.cron_slots (
     n        integer primary key check (n > 0),
@@ -117,6 +115,9 @@ create table core_private.cron_slots (
 );
 insert into core_private.cron_slots (n) select g from generate_series(1, 20) g;
 comment on table core_private.cron_slots is 'The jobs that tasks may have in pg_cron, max_cron_jobs of them, and which task has each.';
+
+-- Whether the delivery of a task waits there.
+create index delayed_msg_id_idx on core.delayed (queue_name, msg_id) where msg_id is not null;
 
 alter table core.scheduled_tasks enable row level security;
 alter table core.task_slots enable row level security;
@@ -134,3 +135,8 @@ comment on type core_private.slot_plan is 'Result of core_private.plan_slots.';
 
 -- It takes the role to ask for.
 drop function if exists core_private.has_duty(text, text, boolean);
+
+insert into core.error_codes (code, meaning, mend) values
+    ('NX013', 'setting of a recurring task', 'The hint says what the setting takes.'),
+    ('NX108', 'no such recurring task', 'Look at core.task_status.'),
+    ('NX208', 'recurring task exists with another owner or other settings', 'Choose another name, or give the owner.');

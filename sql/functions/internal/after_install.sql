@@ -5,19 +5,22 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     perform core_private.secure_rows();
+    perform core_private.set_up_triggers();
     perform core_private.register_sweep('promote', 'core.promote_delayed(10000)', '10 seconds', 'tick', 10);
     perform core_private.register_sweep('fire', 'core.fire_due_events(10000)', '10 seconds', 'tick', 15);
+    perform core_private.register_sweep('tasks', 'core_private.fire_tasks(20000)', '1 second', 'tick', 16);
     perform core_private.register_sweep('reap', 'core.reap_nodes()', '10 seconds', 'tick', 20);
     perform core_private.register_sweep('expire_keys', 'core_private.expire_keys()', '1 minute', 'tick', 30);
     perform core_private.register_sweep('tombstones', 'core_private.remove_tombstones()', '1 minute', 'tick', 35);
+    perform core_private.register_sweep('expire_slots', 'core_private.expire_slots()', '1 hour', 'tick', 36);
     perform core_private.register_sweep('partitions', 'core_private.run_partition_maintenance()', '1 hour', 'job', 40);
     perform core_private.register_sweep('retention', 'core_private.apply_retention()', '1 day', 'job', 50);
     perform core_private.register_sweep('grants', 'core_private.forget_grants()', '1 day', 'tick', 35);
     perform core_private.register_sweep('job_run_details', 'core_private.trim_job_run_details()', '1 day', 'job', 60);
-    perform core_private.register_sweep('timezones', 'core_private.refresh_timezones()', '1 day', 'job', 70);
+    perform core_private.register_sweep('timezones', 'core_private.refresh_slots()', '1 day', 'job', 70);
     perform core_private.refresh_timezones();
     -- Last in a tick: until it commits, a node that registers waits for it.
     perform core_private.register_sweep('park', 'core_private.park_unhandled()', '10 seconds', 'tick', 1000);
     return jsonb_build_object('partitions', core_private.set_up_partitions(), 'jobs', core_private.ensure_jobs());
 end $$;
-comment on function core_private.after_install() is 'Registers the sweeps, sets up partitions and the pg_cron jobs; safe to run again.';
+comment on function core_private.after_install() is 'Registers the sweeps, sets up triggers, partitions and the pg_cron jobs; safe to run again.';

@@ -1,0 +1,10 @@
+create or replace function core.delete_task(p_task_id uuid)
+returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    perform core_private.lock_task(p_task_id);
+    delete from core.scheduled_tasks t where t.task_id = p_task_id;
+end $$;
+comment on function core.delete_task(uuid) is 'Deletes a task and its job. What became of its slots stays in core.task_slots until retention. Raises NX108, NX401, NX402.';

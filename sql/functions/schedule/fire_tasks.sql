@@ -1,0 +1,63 @@
+-- Whoever locks a task's row fires it; others pass over it. Sets are of one namespace, at most 250 tasks. Tasks that have failed before
+-- go alone and last, so that they take nobody back with them. When nothing is due it is one query on two small indexes.
+create or replace function core_private.fire_tasks(p_limit integer, p_due timestamptz = null)
+returns integer
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_now   timestamptz := core_private.now();
+    v_due   timestamptz := least(v_now, p_due);
+    v_begin timestamptz := clock_timestamp();
+    v_last  timestamptz;
+    v_work  boolean;
+    v_fired integer := 0;
+    r       record;
+begin
+    select s.last_tick_at,
+           exists (select from core.scheduled_tasks t where t.next_run_at <= v_due) or exists (select from core.scheduled_tasks t where t.waiting_slot is not null)
+      into v_last, v_work from core_private.scheduler s;
+    if v_now < v_last - interval '1 minute' then
+        perform core_private.repair_clock(v_now);
+        v_work := true;
+    end if;
+    if v_now > v_last + interval '5 seconds' or v_now < v_last - interval '1 minute' or v_last is null then
+        perform from core_private.scheduler s where s.last_tick_at is not distinct from v_last for update skip locked;
+        if found then
+            update core_private.scheduler s set last_tick_at = v_now;
+        end if;
+    end if;
+    if not v_work then
+        return 0;
+    end if;
+
+    for r in
+        select q.namespace, array_agg(q.task_id) as ids
+          from (select d.task_id, d.namespace, (row_number() over (partition by d.namespace order by d.task_id) - 1) / 250 as set
+                  from (select t.task_id, t.namespace from core.scheduled_tasks t
+                         where t.waiting_slot is not null and t.failures = 0 and core_private.busy_tasks(array[t.task_id]) = '{}'
+                         limit p_limit for update skip locked) d) q
+         group by q.namespace, q.set
+    loop
+        v_fired := v_fired + core_private.fire_isolated(r.namespace, r.ids, v_now);
+    end loop;
+    for r in
+        select q.namespace, array_agg(q.task_id) as ids
+          from (select d.task_id, d.namespace, d.next_run_at, (row_number() over (partition by d.namespace order by d.next_run_at) - 1) / 250 as set
+                  from (select t.task_id, t.namespace, t.next_run_at from core.scheduled_tasks t
+                         where t.next_run_at <= v_due and t.failures = 0 order by t.next_run_at limit p_limit for update skip locked) d) q
+         group by q.namespace, q.set order by min(q.next_run_at)
+    loop
+        v_fired := v_fired + core_private.fire_isolated(r.namespace, r.ids, v_now);
+        exit when clock_timestamp() - v_begin > interval '20 seconds';
+    end loop;
+    for r in
+        select t.namespace, array[t.task_id] as ids from core.scheduled_tasks t
+         where t.next_run_at <= v_due and t.failures > 0 order by t.next_run_at limit least(p_limit, 200) for update skip locked
+    loop
+        v_fired := v_fired + core_private.fire_isolated(r.namespace, r.ids, v_now);
+        exit when clock_timestamp() - v_begin > interval '20 seconds';
+    end loop;
+    return v_fired;
+end $$;
+comment on function core_private.fire_tasks(integer, timestamptz) is 'Fires up to p_limit tasks that are due, or were at p_due; returns how many events were emitted. Raises errors that pass by themselves.';

@@ -1,0 +1,26 @@
+-- Outside the slots: it moves nothing, and asks no overlap policy, since somebody wants it now. Later slots see its event as under way.
+create or replace function core.run_task_now(p_task_id uuid, out event_id bigint, out event_uid uuid)
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    v_now  timestamptz := core_private.now();
+    v_task core.scheduled_tasks := core_private.lock_task(p_task_id);
+    v_id   bigint;
+    v_uid  uuid := gen_random_uuid();
+begin
+    if not v_task.active then
+        raise exception using errcode = 'NX013', column = 'p_task_id', message = format('task %s is paused', quote_literal(v_task.name)),
+            hint = format('select core.resume_task(%L);', p_task_id);
+    end if;
+    perform pg_current_xact_id();
+    v_id := nextval('core.event_id_seq');
+    perform core_private.emit_slots(v_task.namespace, array[p_task_id], array[null::timestamptz], array[v_id], array[v_uid], v_now);
+    insert into core.task_runs (task_id, namespace, ran_at, ran_by, event_id, event_uid)
+    values (p_task_id, v_task.namespace, v_now, core_private.principal(), v_id, v_uid);
+    update core.scheduled_tasks t set last_run_at = v_now, updated_at = v_now where t.task_id = p_task_id;
+    event_id := v_id;
+    event_uid := v_uid;
+end $$;
+comment on function core.run_task_now(uuid) is 'Emits the event of an active task now, without a slot; core.task_runs has it. The schedule is not touched. Raises NX013 for a paused task, NX108, NX401, NX402.';
