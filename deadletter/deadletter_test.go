@@ -51,7 +51,7 @@ func TestFilterPicks(t *testing.T) {
 			}
 			defer tx.Rollback(context.Background())
 			r, err := deadletter.Discard(t.Context(), tx, test.filter, "spring cleaning")
-			if want := (deadletter.Result{Matched: len(test.want), Done: len(test.want)}); err != nil || r != want {
+			if want := ([3]int{len(test.want), len(test.want)}); err != nil || counts(r) != want {
 				t.Errorf("result %+v, %v; want %+v", r, err, want)
 			}
 			var ids []int64
@@ -73,7 +73,7 @@ func TestReplayDeliversAgain(t *testing.T) {
 	db := newDB(t, "shop")
 	ids := bury(t, db, "shop", "no sku", "order.placed", "page.viewed")
 	r, err := deadletter.Replay(t.Context(), db.Owner, deadletter.Filter{Type: "order.*"}, nil)
-	if want := (deadletter.Result{Matched: 1, Done: 1}); err != nil || r != want {
+	if want := ([3]int{1, 1}); err != nil || counts(r) != want {
 		t.Fatalf("result %+v, %v; want %+v", r, err, want)
 	}
 	if diff := cmp.Diff(map[int64]string{ids[0]: "replayed"}, resolutions(t, db)); diff != "" {
@@ -107,7 +107,7 @@ func TestDryRunChangesNothing(t *testing.T) {
 	db := newDB(t, "shop")
 	bury(t, db, "shop", "no sku", "order.placed", "page.viewed")
 	r, err := deadletter.Replay(t.Context(), db.Owner, deadletter.Filter{Namespace: "shop"}, &deadletter.ReplayOptions{DryRun: true})
-	if want := (deadletter.Result{Matched: 2, Done: 2}); err != nil || r != want {
+	if want := ([3]int{2, 2}); err != nil || counts(r) != want {
 		t.Errorf("result %+v, %v; want %+v", r, err, want)
 	}
 	if n := waiting(db, "shop"); n != 0 || len(resolutions(t, db)) != 0 {
@@ -172,3 +172,5 @@ func wantError(t *testing.T, err error, code, field string) {
 		t.Errorf("got %#v (%v); want code %s, field %s, and a hint", err, err, code, field)
 	}
 }
+
+func counts(r deadletter.Result) [3]int { return [3]int{r.Matched, r.Done, r.Skipped} }

@@ -16,9 +16,9 @@ import (
 func newDLQ(s *session) *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "dlq",
-		Short:   "List, show, replay and discard dead letters",
+		Short:   "List, show, group, replay, resolve and discard dead letters",
 		Example: "  nexus-node dlq list -n shop",
-	}, newDLQList(s), newDLQShow(s), newDLQReplay(s), newDLQDiscard(s))
+	}, newDLQList(s), newDLQShow(s), newDLQGroup(s), newDLQReplay(s), newDLQResolve(s), newDLQDiscard(s))
 }
 
 // letterFlags are the flags that pick dead letters, with the names of the filter's keys in SQL.
@@ -27,14 +27,14 @@ type letterFlags struct {
 	limit                                    int
 }
 
-func (l *letterFlags) add(cmd *cobra.Command, limit int) {
+func (l *letterFlags) add(cmd *cobra.Command, limit int, about string) {
 	f := cmd.Flags()
 	f.StringVar(&l.source, "source", "", "only from: delivery, lane, task, trigger, workflow_step, workflow_compensation")
 	f.StringVar(&l.eventType, "type", "", `only of this event type or pattern, such as "order.*"`)
 	f.StringVar(&l.reason, "reason", "", "only those given up for this reason")
 	f.StringVar(&l.before, "before", "", "only those given up before this time, RFC 3339")
 	f.StringVar(&l.after, "after", "", "only those given up at or after this time, RFC 3339")
-	f.IntVar(&l.limit, "limit", limit, "how many at most, oldest first")
+	f.IntVar(&l.limit, "limit", limit, about)
 }
 
 // filter joins the flags, the ids on the command line and the namespace. With ids the namespace of the environment is left
@@ -72,6 +72,35 @@ func picks(cmd *cobra.Command, args []string) bool {
 		}
 	}
 	return len(args) > 0
+}
+
+func newDLQGroup(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use:   "group",
+		Short: "Count unresolved dead letters by consumer, type and reason, the most first",
+		Example: `  nexus-node dlq group -n shop
+  nexus-node dlq group -n "" -o json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, pool, err := s.connect(cmd)
+			if err != nil {
+				return err
+			}
+			defer pool.Close()
+			records, err := selectRecords(cmd.Context(), pool, "group dead letters",
+				`select count, namespace, consumer, source_kind, event_type, reason, oldest, newest
+				   from core.dead_letter_groups
+				  where $1::text = '' or namespace = $1::text
+				  order by count desc, namespace, consumer, event_type, reason
+				  limit 1000`, cfg.Namespace)
+			if err != nil {
+				return err
+			}
+			return s.printRecords([]string{
+				"count", "namespace", "consumer", "source_kind", "event_type", "reason", "oldest", "newest",
+			}, records)
+		},
+	}
 }
 
 // jsonFlag is nil where the flag was not given: empty text is no JSON.
@@ -130,7 +159,7 @@ func newDLQList(s *session) *cobra.Command {
 			}, records)
 		},
 	}
-	flags.add(cmd, 100)
+	flags.add(cmd, 100, "how many at most, oldest first")
 	return cmd
 }
 
@@ -168,107 +197,4 @@ func newDLQShow(s *session) *cobra.Command {
 			return s.printRecord(records[0])
 		},
 	}
-}
-
-func newDLQReplay(s *session) *cobra.Command {
-	var (
-		flags   letterFlags
-		payload string
-		dryRun  bool
-	)
-	cmd := &cobra.Command{
-		Use:   "replay [ID...]",
-		Short: "Deliver dead letters again, with attempts counted from the start",
-		Long: `Deliver dead letters again to the consumer that gave them up. They are picked by id, or by -n and other flags, oldest
-first up to --limit; without any of these nothing is done. --payload delivers another payload than the stored one, for one id.`,
-		Example: `  nexus-node dlq replay 12 13
-  nexus-node dlq replay -n shop --type order.placed --dry-run
-  nexus-node dlq replay 12 --payload '{"order": 7}'`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.mendLetters(cmd, args, &flags, func(q nexus.DBTX, f deadletter.Filter) (deadletter.Result, error) {
-				return deadletter.Replay(cmd.Context(), q, f,
-					&deadletter.ReplayOptions{Payload: jsonFlag(payload), DryRun: dryRun})
-			}, false)
-		},
-	}
-	flags.add(cmd, 1000)
-	cmd.Flags().StringVar(&payload, "payload", "", "JSON to deliver in place of the stored payload")
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "do it, say how many, and undo it")
-	return cmd
-}
-
-func newDLQDiscard(s *session) *cobra.Command {
-	var (
-		flags  letterFlags
-		note   string
-		dryRun bool
-	)
-	cmd := &cobra.Command{
-		Use:   "discard [ID...] --note TEXT",
-		Short: "Resolve dead letters without delivering them",
-		Long: `Resolve dead letters as discarded. The note is kept with each, for whoever asks later why. Letters are picked as in
-dlq replay.`,
-		Example: `  nexus-node dlq discard 12 --note "test order"
-  nexus-node dlq discard -n shop --reason decode --note "old clients" --dry-run`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if note == "" {
-				return usage(cmd, "--note is missing; it says why these are not delivered")
-			}
-			return s.mendLetters(cmd, args, &flags, func(q nexus.DBTX, f deadletter.Filter) (deadletter.Result, error) {
-				return deadletter.Discard(cmd.Context(), q, f, note)
-			}, dryRun)
-		},
-	}
-	flags.add(cmd, 1000)
-	cmd.Flags().StringVar(&note, "note", "", "why; kept with each of them")
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "do it, say how many, and undo it")
-	return cmd
-}
-
-// mendLetters runs one of the two verbs on what the flags pick and prints the counts.
-func (s *session) mendLetters(
-	cmd *cobra.Command, args []string, flags *letterFlags,
-	do func(nexus.DBTX, deadletter.Filter) (deadletter.Result, error), undo bool,
-) error {
-	if !picks(cmd, args) {
-		return usage(cmd, "nothing says which dead letters: give ids, -n or another flag to pick by")
-	}
-	cfg, pool, err := s.connect(cmd)
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
-	f, err := flags.filter(cmd, cfg, args)
-	if err != nil {
-		return err
-	}
-	var result deadletter.Result
-	mend := func(q nexus.DBTX) (err error) {
-		result, err = do(q, f)
-		return err
-	}
-	if undo {
-		err = rolledBack(cmd.Context(), pool, mend)
-	} else {
-		err = mend(pool)
-	}
-	if err != nil {
-		return err
-	}
-	if err := s.printResult(result); err != nil {
-		return err
-	}
-	// Ids that match nothing are a mistake; a filter that matches nothing is an answer.
-	if len(args) > 0 && result.Matched == 0 {
-		return &notFound{"none of these is an unresolved dead letter", "nexus-node dlq show ID"}
-	}
-	return nil
-}
-
-func (s *session) printResult(r deadletter.Result) error {
-	if s.format == asJSON {
-		return s.printJSON(map[string]int{"matched": r.Matched, "done": r.Done, "skipped": r.Skipped})
-	}
-	return s.printFields([]string{"matched", "done", "skipped"},
-		[]string{strconv.Itoa(r.Matched), strconv.Itoa(r.Done), strconv.Itoa(r.Skipped)})
 }

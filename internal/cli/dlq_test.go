@@ -138,3 +138,67 @@ func TestHostileTextIsShownNotSent(t *testing.T) {
 		}
 	}
 }
+
+func TestDLQGroupPreviewAndDryRun(t *testing.T) {
+	db, s := onDatabase(t)
+	buried(t, db, "shop", "no", "a.b", "a.b", "a.c")
+	db.Exec("update core.dead_letters set consumer = 'gone' where event_type = 'a.c'")
+
+	type group struct {
+		Count         int    `json:"count"`
+		Type          string `json:"event_type"`
+		NotReplayable string `json:"not_replayable"`
+	}
+	want := []group{{Count: 2, Type: "a.b"}, {Count: 1, Type: "a.c"}}
+	if d := cmp.Diff(want, okJSON[[]group](s, "dlq", "group", "-n", "shop")); d != "" {
+		t.Error(d)
+	}
+	want[1].NotReplayable = "consumer 'gone' is gone"
+	if d := cmp.Diff(want, okJSON[[]group](s, "dlq", "replay", "-n", "shop", "--preview")); d != "" {
+		t.Error(d)
+	}
+	if out := s.ok("dlq", "replay", "-n", "shop", "--dry-run"); !strings.Contains(out, "consumer 'gone' is gone") {
+		t.Errorf("a dry run does not say what is skipped and why:\n%s", out)
+	}
+	if got := types(okJSON[[]letter](s, "dlq", "list")); got != "a.b a.b a.c" {
+		t.Fatalf("after looking there is %q", got)
+	}
+	s.fails(exitUsage, []string{"give one"}, "dlq", "replay", "-n", "shop", "--dry-run", "--preview")
+	s.fails(exitUsage, []string{"--limit"}, "dlq", "replay", "-n", "shop", "--limit", "-1")
+	s.fails(exitUsage, []string{"--rate"}, "dlq", "replay", "-n", "shop", "--rate", "-1")
+}
+
+func TestDLQReplayAllAtARate(t *testing.T) {
+	db, s := onDatabase(t)
+	db.Namespace("shop")
+	db.Exec(`insert into core.dead_letters (namespace, consumer, event_type, source_kind, source_ref, payload, attempts, failed_at, reason)
+		select 'shop', 'default', 'a', 'delivery', to_jsonb(g), '1', 1, core.now(), 'r' from generate_series(1, 2100) g`)
+	r := s.run("dlq", "replay", "-n", "shop", "--limit", "0", "--rate", "0.5", "-o", "json")
+	if r.code != exitOK || !strings.Contains(r.errors, "2000 matched") || !strings.Contains(r.out, `"done": 2100`) {
+		t.Errorf("exit code %d\n%s\n%s", r.code, r.out, r.errors)
+	}
+	if n := dbtest.Get[int64](db, "select count(*) from core.delayed"); n < 2000 {
+		t.Errorf("%d wait for their turn", n)
+	}
+}
+
+func TestDLQResolve(t *testing.T) {
+	db, s := onDatabase(t)
+	buried(t, db, "shop", "no", "a.b", "a.c")
+	id := fmt.Sprint(okJSON[[]letter](s, "dlq", "list")[0].ID)
+	s.fails(exitUsage, []string{"--as"}, "dlq", "resolve", id, "--note", "x")
+	s.fails(exitUsage, []string{"--note"}, "dlq", "resolve", id, "--as", "ignored")
+	s.fails(exitUsage, []string{"code: NX006"}, "dlq", "resolve", id, "--as", "forgotten", "--note", "x")
+	s.ok("dlq", "resolve", id, "--as", "ignored", "--note", "x", "--dry-run")
+	if got := types(okJSON[[]letter](s, "dlq", "list")); got != "a.b a.c" {
+		t.Fatalf("after a dry run there is %q", got)
+	}
+	s.ok("dlq", "resolve", id, "--as", "handled_by_script", "--note", "by hand")
+	if got := okJSON[map[string]any](s, "dlq", "show", id); got["resolution"] != "handled_by_handler" {
+		t.Errorf("resolved as %v", got["resolution"])
+	}
+	s.ok("dlq", "discard", "-n", "shop", "--note", "rest", "--limit", "0")
+	if got := types(okJSON[[]letter](s, "dlq", "list")); got != "" {
+		t.Errorf("left is %q", got)
+	}
+}

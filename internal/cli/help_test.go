@@ -93,7 +93,7 @@ func words(line string) []string {
 }
 
 func TestDestructiveVerbsHaveADryRun(t *testing.T) {
-	destructive := []string{"drop", "discard", "replay", "purge", "delete"}
+	destructive := []string{"drop", "discard", "replay", "resolve", "purge", "delete"}
 	seen := 0
 	each(t, func(cmd *cobra.Command) {
 		if !slices.Contains(destructive, cmd.Name()) {
@@ -104,7 +104,7 @@ func TestDestructiveVerbsHaveADryRun(t *testing.T) {
 			t.Errorf("%s has no --dry-run", cmd.CommandPath())
 		}
 	})
-	if seen < 3 {
+	if seen < 4 {
 		t.Errorf("only %d destructive verbs were found", seen)
 	}
 }

@@ -3,6 +3,7 @@ package db
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -54,6 +55,18 @@ func (o *Options) Map(key string, values map[string]string) {
 // Number adds an integer.
 func (o *Options) Number(key string, value int64) {
 	if value != 0 {
+		o.keys[key] = value
+	}
+}
+
+// Float adds a number.
+func (o *Options) Float(key string, value float64) {
+	switch {
+	case math.IsNaN(value) || math.IsInf(value, 0):
+		o.fail(&nexus.Error{
+			Op: o.op, Code: nexus.CodeOptionValue, Message: fmt.Sprintf("%s is %v", key, value), Field: key, Hint: "give a number",
+		})
+	case value != 0:
 		o.keys[key] = value
 	}
 }

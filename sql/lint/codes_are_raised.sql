@@ -5,6 +5,6 @@ select e.code || ' (' || e.meaning || ') is an offender: nobody raises it'
  where not exists (select from pg_proc p where p.pronamespace in ('core'::regnamespace, 'core_private'::regnamespace)
                      and strpos(p.prosrc || coalesce(pg_get_expr(p.proargdefaults, 0), ''), e.code) > 0)
    and e.code not in (
-       'NX104', 'NX302',                           -- the Go node, from false of core.heartbeat
+       'NX302',                                    -- the Go node, from false of core.heartbeat
        'NX501', 'NX502', 'NX503', 'NX504', 'NX505' -- the installer
    )

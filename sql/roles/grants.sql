@@ -60,6 +60,7 @@ begin
       ('core.register_node', '{nexus_consumer}'),
       ('core.heartbeat', '{nexus_consumer}'),
       ('core.touch_node_heartbeat', '{nexus_consumer}'),
+      ('core.must_drain', '{nexus_consumer}'),
       ('core.reap_nodes', '{nexus_consumer}'),
       ('core.fire_due', '{nexus_consumer,nexus_operator,nexus_scheduler}'),
       ('core.tick', '{nexus_consumer,nexus_operator,nexus_scheduler}'),
@@ -69,13 +70,19 @@ begin
       ('core.replay_dead_letters', '{nexus_operator}'),
       ('core.discard_dead_letter', '{nexus_operator}'),
       ('core.discard_dead_letters', '{nexus_operator}'),
-      -- admin
-      ('core.create_namespace', '{nexus_admin}'),
-      ('core.alter_namespace', '{nexus_admin}'),
+      ('core.preview_dead_letters', '{nexus_operator}'),
+      ('core.resolve_dead_letter', '{nexus_operator}'),
+      ('core.resolve_dead_letters', '{nexus_operator}'),
+      ('core.purge_queue', '{nexus_operator}'),
+      ('core.drain_node', '{nexus_operator}'),
+      ('core.forget_node', '{nexus_operator}'),
+      -- admin; open to every duty, so that who lacks nexus_admin hears NX401 and the grant that mends it
+      ('core.create_namespace', '{nexus_reader,nexus_producer,nexus_consumer}'),
+      ('core.alter_namespace', '{nexus_reader,nexus_producer,nexus_consumer}'),
       ('core.alter_scheduler', '{nexus_admin}'),
-      ('core.drop_namespace', '{nexus_admin}'),
-      ('core.grant_namespace', '{nexus_admin}'),
-      ('core.revoke_namespace', '{nexus_admin}'),
+      ('core.drop_namespace', '{nexus_reader,nexus_producer,nexus_consumer}'),
+      ('core.grant_namespace', '{nexus_reader,nexus_producer,nexus_consumer}'),
+      ('core.revoke_namespace', '{nexus_reader,nexus_producer,nexus_consumer}'),
       ('core.run_sweep', '{nexus_admin,nexus_scheduler}'),
       ('core.maintain_partitions', '{nexus_admin,nexus_scheduler}'),
       ('core.repair_partitions', '{nexus_admin}')
@@ -124,7 +131,7 @@ begin
     with listed (name) as (values
       ('namespaces'), ('namespace_grants'), ('nodes'), ('event_log'), ('consumers'), ('queues'), ('dead_letters'),
       ('delivery_errors'), ('error_codes'), ('delayed'), ('parked'),
-      ('scheduled_tasks'), ('task_slots'), ('task_runs'), ('scheduled_events')
+      ('scheduled_tasks'), ('task_slots'), ('task_runs'), ('scheduled_events'), ('audit_log')
     ),
     relation as (
       select c.oid, n.nspname, c.relname as name, c.relkind, c.relowner,

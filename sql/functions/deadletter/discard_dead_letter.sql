@@ -8,6 +8,6 @@ begin
         raise exception using errcode = 'NX006', column = 'p_reason', message = 'p_reason is empty', hint = 'Say why; it is kept with the dead letter.';
     end if;
     perform core_private.lock_dead_letter(p_dead_letter_id);
-    perform core_private.resolve_dead_letters(array[p_dead_letter_id], 'discarded', p_reason);
+    perform core_private.mark_resolved(array[p_dead_letter_id], 'discarded', p_reason);
 end $$;
 comment on function core.discard_dead_letter(bigint, text) is 'Resolves one dead letter as discarded, for a reason. Raises NX006, NX105, NX205, NX401, NX402.';

@@ -1,28 +1,11 @@
-create or replace function core_private.resolve_dead_letters(p_ids bigint[], p_resolution text, p_reason text)
-returns integer
-language plpgsql
+create or replace function core.resolve_dead_letters(p_filter jsonb, p_resolution text, p_reason text)
+returns table (matched integer, done integer, skipped integer)
+language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_now   timestamptz := core_private.now();
-    v_total integer := 0;
-    r       record;
+    v_resolution text := core_private.check_resolution(p_resolution, p_reason);
 begin
-    for r in
-        with done as (
-            update core.dead_letters l
-               set status = 'resolved', resolution = p_resolution, resolved_at = v_now, resolved_by = core_private.principal(), resolved_reason = p_reason
-             where l.dead_letter_id = any (p_ids) and l.status = 'pending'
-            returning l.namespace, l.dlq_msg_id)
-        select q.queue_name, array_agg(d.dlq_msg_id) as copies, count(*)::integer as n
-          from done d left join core.queues q on q.namespace = d.namespace and q.consumer_id is null
-         group by q.queue_name
-    loop
-        if r.queue_name is not null then
-            execute format('delete from %s q where q.msg_id = any ($1)', core_private.queue_relation(r.queue_name)) using r.copies;
-        end if;
-        v_total := v_total + r.n;
-    end loop;
-    return v_total;
+    return query select r.matched, r.done, r.skipped from core_private.resolve_by_filter(p_filter, v_resolution, p_reason) r;
 end $$;
-comment on function core_private.resolve_dead_letters(bigint[], text, text) is 'Resolves pending dead letters without delivering them, and removes their copies; returns how many.';
+comment on function core.resolve_dead_letters(jsonb, text, text) is 'Resolves dead letters without delivering them, as ignored or handled_by_handler, for a reason. Filter as for core.replay_dead_letters. Raises NX004, NX005, NX006, NX008, NX009, NX101, NX401, NX402.';

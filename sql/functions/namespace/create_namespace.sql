@@ -22,7 +22,7 @@ begin
 
     select n.options into v_stored from core.namespaces n where n.namespace = p_namespace;
     if found then
-        if v_stored is distinct from p_options then
+        if core_private.normal_namespace_options(v_stored) is distinct from core_private.normal_namespace_options(p_options) then
             raise exception using errcode = 'NX201', column = 'p_options',
                 message = format('namespace %s exists with other options', quote_literal(p_namespace)),
                 detail = format('stored: %s, given: %s', v_stored, p_options),

@@ -15,7 +15,7 @@ begin
         return false;
     end if;
     perform core_private.require_duty(v_namespace, 'consume');
-    update core.nodes n set last_heartbeat = core_private.now(), state = p_state, metadata = n.metadata || p_info
+    update core.nodes n set last_heartbeat = core_private.now(), state = p_state, metadata = n.metadata || p_info, session_pid = pg_backend_pid()
      where n.node_id = p_node_id and n.incarnation = p_incarnation and n.state <> 'lost';
     return found;
 end $$;

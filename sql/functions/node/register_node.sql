@@ -51,24 +51,26 @@ begin
             raise exception using errcode = 'NX204', column = 'p_node_id', message = format('node id %s is taken in another namespace', quote_literal(v_id)),
                 hint = 'Ids are those of the whole database. Give each node an id of its own, or leave the id out.';
         end if;
-        exit when not v_foreign and (v_row.state in ('stopped', 'lost') or v_row.last_heartbeat < v_now - 3 * v_row.heartbeat_every);
+        exit when not v_foreign and (v_row.state in ('stopped', 'lost') or v_row.last_heartbeat < v_now - 3 * v_row.heartbeat_every
+                                      or core_private.was_killed(v_row, p_info));
         if p_given then
             raise exception using errcode = 'NX204', column = 'p_node_id',
                 message = format('node %s is alive in namespace %s', quote_literal(v_id), quote_literal(v_row.namespace)),
                 detail = format('Its last heartbeat was at %s; it counts as lost after %s without one.', core_private.iso(v_row.last_heartbeat), 3 * v_row.heartbeat_every),
-                hint = 'Give each node an id of its own, or leave the id out.';
+                hint = format('Give each node an id of its own, or leave the id out. If that one was killed: select core.forget_node(%L); or: nexus-node node forget %s', v_id, v_id);
         end if;
         v_n := v_n + 1;
         v_id := p_node_id || '-' || v_n;
     end loop;
 
-    insert into core.nodes as n (node_id, namespace, display_name, description, metadata, registered_at, last_heartbeat, incarnation, state, version, capabilities, principal)
+    insert into core.nodes as n (node_id, namespace, display_name, description, metadata, registered_at, last_heartbeat, incarnation, state, version, capabilities, principal, session_pid)
     values (v_id, p_namespace, p_info ->> 'display_name', p_info ->> 'description', p_info - array['display_name', 'description', 'version'], v_now, v_now, v_inc,
-            'starting', p_info ->> 'version', jsonb_build_object('event_types', to_jsonb(coalesce(p_types, '{}'))), core_private.principal())
+            'starting', p_info ->> 'version', jsonb_build_object('event_types', to_jsonb(coalesce(p_types, '{}'))), core_private.principal(), pg_backend_pid())
     on conflict on constraint nodes_pkey do update
        set namespace = excluded.namespace, display_name = excluded.display_name, description = excluded.description, metadata = excluded.metadata,
            registered_at = excluded.registered_at, last_heartbeat = excluded.last_heartbeat, incarnation = excluded.incarnation, state = excluded.state,
-           version = excluded.version, capabilities = excluded.capabilities, principal = excluded.principal;
+           version = excluded.version, capabilities = excluded.capabilities, principal = excluded.principal,
+           session_pid = excluded.session_pid, drain_requested_at = null;
     delete from core_private.node_capabilities c where c.node_id = v_id;
     insert into core_private.node_capabilities (node_id, incarnation, kind, consumer, key)
     select distinct v_id, v_inc, 'event_type', u.c, u.t from unnest(p_types, v_consumers) u(t, c);
@@ -80,4 +82,4 @@ begin
     perform core.unpark(p_namespace, 1000);
     return query select v_id, v_inc, n.heartbeat_every from core.nodes n where n.node_id = v_id;
 end $$;
-comment on function core.register_node(text, text, boolean, text[], jsonb, text[]) is 'For nodes: registers under p_node_id, with the event types (patterns) it handles, for the consumer default or for those of p_consumers, which is parallel to p_types; returns its incarnation. A live twin, or any node of a namespace that is closed to the caller, is NX204 if the id was given, else the id is numbered. Raises NX006, NX008, NX101, NX102, NX204, NX401, NX402.';
+comment on function core.register_node(text, text, boolean, text[], jsonb, text[]) is 'For nodes: registers under p_node_id, with the event types (patterns) it handles, for the consumer default or for those of p_consumers, which is parallel to p_types; returns its incarnation. A live twin, or any node of a namespace that is closed to the caller, is NX204 if the id was given, else the id is numbered; one of the same login and host whose session is gone was killed and is no twin. Raises NX006, NX008, NX101, NX102, NX204, NX401, NX402.';

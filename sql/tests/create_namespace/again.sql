@@ -1,6 +1,10 @@
 -- NS1: again with the same options nothing happens, with others it is a conflict.
 select ok(core.create_namespace('shop', '{"retry": {"max_attempts": 3}}'), 'made');
 select ok(not core.create_namespace('shop', '{"retry": {"max_attempts": 3}}'), 'again: nothing');
+select core.create_namespace('mall', '{"dedupe_for": "1h", "unhandled_after": "90 s", "default_consumer": "on", "retry": {"base": "1 min", "max": "1 day", "jitter": 0.10}}');
+select ok(not core.create_namespace('mall', '{"dedupe_for": "3600 s", "unhandled_after": "00:01:30", "default_consumer": true, "retry": {"base": "60s", "max": "24:00:00", "jitter": 0.1}}'), 'the same said in other words: nothing');
+select throws_ok(format('select core.create_namespace(''mall'', ''{"dedupe_for": "1h", "unhandled_after": "90 s", "default_consumer": "on", "retry": {"base": "1 min", "max": "1 day", "jitter": 0.1}}''::jsonb || %L)', o), 'NX201', null, 'but not ' || o)
+  from unnest(array['{"dedupe_for": "61 min"}', '{"unhandled_after": "91 s"}', '{"default_consumer": "off"}', '{"retry": {"base": "2 min", "max": "1 day", "jitter": 0.1}}', '{"restricted": true}']) o;
 select throws_ok($$select core.create_namespace('shop', '{}')$$, 'NX201', null, 'with other options: a conflict');
 select lives_ok($$select core.alter_namespace('shop', '{"retry": {"max_attempts": 4}}')$$, 'alter');
 select is((select retry ->> 'max_attempts' from core.namespaces where namespace = 'shop'), '4', 'altered');

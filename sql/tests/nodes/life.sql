@@ -20,3 +20,14 @@ select core.register_node('shop', 'x', true, '{a,b}', '{}', '{default,default}')
 select is(core_private.live_patterns('shop', 'default', core.now()), array['a', 'b'], 'what is handled for a consumer');
 update core.nodes set last_heartbeat = core.now() - interval '91 s';
 select is(core_private.live_patterns('shop', 'default', core.now()), null, 'by nodes that live, whether the reaper was there or not');
+-- killed: the session of its last heartbeat is gone
+create temporary table b as select * from core.register_node('shop', 'k', true, '{}', '{"host": "h"}');
+select throws_ok($$select core.register_node('shop', 'k', true, '{}', '{"host": "h"}')$$, 'NX204', null, 'its session lives');
+update core.nodes set session_pid = 0 where node_id = 'k';
+select throws_ok($$select core.register_node('shop', 'k', true, '{}', '{"host": "other"}')$$, 'NX204', null, 'on another host nobody can know');
+select throws_ok($$select core.register_node('shop', 'k', true, '{}')$$, 'NX204', null, 'nor without a host');
+update core.nodes set principal = 'somebody' where node_id = 'k';
+select throws_ok($$select core.register_node('shop', 'k', true, '{}', '{"host": "h"}')$$, 'NX204', null, 'nor under another login');
+update core.nodes set principal = core_private.principal() where node_id = 'k';
+select lives_ok($$select core.register_node('shop', 'k', true, '{}', '{"host": "h"}')$$, 'the same login on the same host may come back at once');
+select ok(not core.heartbeat('k', (select incarnation from b), 'active'), 'and has superseded the one before');

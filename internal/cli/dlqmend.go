@@ -1,0 +1,254 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/spf13/cobra"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/deadletter"
+)
+
+// mendAll is one of the functions of deadletter that go on in batches.
+type mendAll func(q nexus.DBTX, f deadletter.Filter, each func(deadletter.Result)) (deadletter.Result, error)
+
+const limitUsage = "how many at most, oldest first; 0: all, in batches of 1,000 that each commit"
+
+func newDLQReplay(s *session) *cobra.Command {
+	var (
+		flags           letterFlags
+		payload         string
+		opts            deadletter.ReplayOptions
+		preview, dryRun bool
+	)
+	cmd := &cobra.Command{
+		Use:   "replay [ID...]",
+		Short: "Deliver dead letters again, with attempts counted from the start",
+		Long: `Deliver dead letters again to the consumer that gave them up. They are picked by id, or by -n and other flags, oldest
+first up to --limit; without any of these nothing is done. --payload delivers another payload than the stored one, for one id.
+
+--preview says what would be picked, by type and reason, and touches nothing. --dry-run does it and rolls it back, so that
+it says what is skipped and why.
+
+--rate spreads deliveries over time: they become due one after another. Stopped half way, a replay in batches keeps what it
+has done; the same line does the rest.`,
+		Example: `  nexus-node dlq replay 12 13
+  nexus-node dlq replay -n shop --type order.placed --preview
+  nexus-node dlq replay -n shop --type order.placed --dry-run
+  nexus-node dlq replay -n shop --reason timeout --limit 0 --rate 50
+  nexus-node dlq replay 12 --payload '{"order": 7}'`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if preview && dryRun {
+				return usage(cmd, "--preview and --dry-run are two ways to look; give one")
+			}
+			if opts.Rate < 0 || opts.Delay < 0 {
+				return usage(cmd, "--rate and --delay cannot be negative")
+			}
+			if preview {
+				return s.previewLetters(cmd, args, &flags)
+			}
+			opts.Payload, opts.DryRun = jsonFlag(payload), dryRun
+			return s.mendLetters(cmd, args, &flags, false,
+				func(q nexus.DBTX, f deadletter.Filter, each func(deadletter.Result)) (deadletter.Result, error) {
+					return deadletter.ReplayAll(cmd.Context(), q, f, &opts, each)
+				})
+		},
+	}
+	flags.add(cmd, 1000, limitUsage)
+	f := cmd.Flags()
+	f.StringVar(&payload, "payload", "", "JSON to deliver in place of the stored payload")
+	f.Float64Var(&opts.Rate, "rate", 0, "deliveries a second, by due times; 0: all at once")
+	f.DurationVar(&opts.Delay, "delay", 0, "the first not before this much later: 90s, 2h")
+	f.BoolVar(&preview, "preview", false, "say what would be picked, by type and reason, and touch nothing")
+	f.BoolVar(&dryRun, "dry-run", false, "do it, say how many and what is skipped, and undo it")
+	return cmd
+}
+
+func newDLQResolve(s *session) *cobra.Command {
+	var (
+		flags    letterFlags
+		as, note string
+		dryRun   bool
+	)
+	cmd := &cobra.Command{
+		Use:   "resolve [ID...] --as RESOLUTION --note TEXT",
+		Short: "Resolve dead letters whose effect was had by other means, or is not wanted",
+		Long: `Resolve dead letters without delivering them: as handled_by_handler (or handled_by_script) when their effect was had by
+other means, as ignored when it is not wanted. The note is kept with each. Letters are picked as in dlq replay.`,
+		Example: `  nexus-node dlq resolve 12 --as handled_by_handler --note "refunded by hand"
+  nexus-node dlq resolve -n shop --type cart.viewed --as ignored --note "statistics only" --dry-run`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case as == "":
+				return usage(cmd, "--as is missing: handled_by_handler or ignored")
+			case note == "":
+				return usage(cmd, "--note is missing; it says why these are not delivered")
+			}
+			return s.mendLetters(cmd, args, &flags, dryRun,
+				func(q nexus.DBTX, f deadletter.Filter, each func(deadletter.Result)) (deadletter.Result, error) {
+					return deadletter.ResolveAll(cmd.Context(), q, f, as, note, each)
+				})
+		},
+	}
+	flags.add(cmd, 1000, limitUsage)
+	cmd.Flags().StringVar(&as, "as", "", "handled_by_handler or ignored")
+	cmd.Flags().StringVar(&note, "note", "", "why; kept with each of them")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "do it, say how many, and undo it")
+	return cmd
+}
+
+func newDLQDiscard(s *session) *cobra.Command {
+	var (
+		flags  letterFlags
+		note   string
+		dryRun bool
+	)
+	cmd := &cobra.Command{
+		Use:   "discard [ID...] --note TEXT",
+		Short: "Resolve dead letters without delivering them",
+		Long: `Resolve dead letters as discarded. The note is kept with each, for whoever asks later why. Letters are picked as in
+dlq replay.`,
+		Example: `  nexus-node dlq discard 12 --note "test order"
+  nexus-node dlq discard -n shop --reason decode --note "old clients" --dry-run`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if note == "" {
+				return usage(cmd, "--note is missing; it says why these are not delivered")
+			}
+			return s.mendLetters(cmd, args, &flags, dryRun,
+				func(q nexus.DBTX, f deadletter.Filter, each func(deadletter.Result)) (deadletter.Result, error) {
+					return deadletter.DiscardAll(cmd.Context(), q, f, note, each)
+				})
+		},
+	}
+	flags.add(cmd, 1000, limitUsage)
+	cmd.Flags().StringVar(&note, "note", "", "why; kept with each of them")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "do it, say how many, and undo it")
+	return cmd
+}
+
+// picked connects and joins what says which letters are meant; the caller closes the pool.
+func (s *session) picked(cmd *cobra.Command, args []string, flags *letterFlags) (deadletter.Filter, *pgxpool.Pool, error) {
+	if !picks(cmd, args) {
+		return deadletter.Filter{}, nil, usage(cmd, "nothing says which dead letters: give ids, -n or another flag to pick by")
+	}
+	if flags.limit < 0 {
+		return deadletter.Filter{}, nil, usage(cmd, "--limit cannot be negative; 0 means all")
+	}
+	cfg, pool, err := s.connect(cmd)
+	if err != nil {
+		return deadletter.Filter{}, nil, err
+	}
+	f, err := flags.filter(cmd, cfg, args)
+	if err != nil {
+		pool.Close()
+	}
+	return f, pool, err
+}
+
+// mendLetters runs one of the verbs on what the flags pick and prints the counts.
+func (s *session) mendLetters(cmd *cobra.Command, args []string, flags *letterFlags, undo bool, do mendAll) error {
+	f, pool, err := s.picked(cmd, args, flags)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	var result deadletter.Result
+	batches := 0
+	mend := func(q nexus.DBTX) (err error) {
+		result, err = do(q, f, func(sofar deadletter.Result) {
+			if batches++; batches > 1 || flags.limit == 0 {
+				fmt.Fprintf(s.Stderr, "%d matched, %d done, %d skipped\n", sofar.Matched, sofar.Done, sofar.Skipped)
+			}
+		})
+		return err
+	}
+	if undo {
+		err = rolledBack(cmd.Context(), pool, mend)
+	} else {
+		err = mend(pool)
+	}
+	if err != nil {
+		if result.Done > 0 && !undo {
+			fmt.Fprintf(s.Stderr, "%d were done before that and stay done; the same line does the rest\n", result.Done)
+		}
+		return err
+	}
+	if err := s.printResult(result); err != nil {
+		return err
+	}
+	// Ids that match nothing are a mistake; a filter that matches nothing is an answer.
+	if len(args) > 0 && result.Matched == 0 {
+		return &notFound{"none of these is an unresolved dead letter", "nexus-node dlq show ID"}
+	}
+	return nil
+}
+
+func (s *session) printResult(r deadletter.Result) error {
+	if s.format == asJSON {
+		skips := r.Skips
+		if skips == nil {
+			skips = []deadletter.Skip{}
+		}
+		return s.printJSON(map[string]any{"matched": r.Matched, "done": r.Done, "skipped": r.Skipped, "skips": skips})
+	}
+	names := []string{"matched", "done", "skipped"}
+	values := []string{strconv.Itoa(r.Matched), strconv.Itoa(r.Done), strconv.Itoa(r.Skipped)}
+	for _, skip := range r.Skips {
+		names = append(names, "why")
+		values = append(values, fmt.Sprintf("%d: %s (%s)", skip.Count, skip.Why, someIDs(skip)))
+	}
+	return s.printFields(names, values)
+}
+
+func someIDs(skip deadletter.Skip) string {
+	var ids []string
+	for _, id := range skip.IDs {
+		ids = append(ids, strconv.FormatInt(id, 10))
+	}
+	if skip.Count > len(ids) {
+		ids = append(ids, "…")
+	}
+	return strings.Join(ids, ", ")
+}
+
+// previewLetters prints what the flags pick. With --limit 0 it looks at the first 100,000.
+func (s *session) previewLetters(cmd *cobra.Command, args []string, flags *letterFlags) error {
+	f, pool, err := s.picked(cmd, args, flags)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	if f.Limit == 0 {
+		f.Limit = 100_000
+	}
+	groups, err := deadletter.Preview(cmd.Context(), pool, f, 3)
+	if err != nil {
+		return err
+	}
+	if s.format == asJSON {
+		if groups == nil {
+			groups = []deadletter.Group{}
+		}
+		return s.printJSON(groups)
+	}
+	rows := make([][]string, len(groups))
+	for i, g := range groups {
+		ids := make([]string, len(g.First))
+		last := ""
+		for j, r := range g.First {
+			ids[j] = strconv.FormatInt(r.ID, 10)
+			last = r.LastError
+		}
+		rows[i] = []string{
+			strconv.Itoa(g.Count), string(g.Namespace), g.Consumer, g.Type, g.Reason, g.Oldest.Format(time.RFC3339),
+			g.Newest.Format(time.RFC3339), g.NotReplayable, strings.Join(ids, ", "), last,
+		}
+	}
+	return s.printTable([]string{
+		"count", "namespace", "consumer", "event_type", "reason", "oldest", "newest", "not_replayable", "first_ids", "last_error",
+	}, rows)
+}

@@ -1,0 +1,20 @@
+create or replace function core_private.why_not_replayed(p_source_kind text, p_namespace text, p_consumer text)
+returns text
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_queue text;
+begin
+    if p_source_kind <> 'delivery' then
+        return 'its source is gone';
+    end if;
+    select c.queue_name into v_queue from core.consumers c where c.namespace = p_namespace and c.name = p_consumer and c.kind = 'unordered';
+    if not found then
+        return format('consumer %s is gone', quote_nullable(p_consumer));
+    elsif to_regclass(core_private.queue_relation(v_queue)) is null then
+        return format('queue %s is gone', quote_literal(v_queue));
+    end if;
+    return null;
+end $$;
+comment on function core_private.why_not_replayed(text, text, text) is 'Why a dead letter cannot be delivered again; NULL where nothing is in the way.';
