@@ -20,7 +20,8 @@ declare
     v_m        text[];
     v_seconds  bigint;
     v_warnings text[] := '{}';
-    v_at_once  boolean;
+    v_at_once  boolean;                 -- both day fields must match
+    v_day      integer;
 begin
     if p_expression is null or v_text = '' then
         perform core_private.fail_cron(null, p_column, 'expression', 1, 'it is missing', 'Give five fields, such as "30 2 * * *", or "@every 90s".');
@@ -71,6 +72,10 @@ begin
     end if;
     for i in 1..5 loop
         v_at[i] := v_start + regexp_instr(v_text, '[^ \t]+', 1, i) - 1;
+        if v_fields[i] = '*' then
+            v_bits[i] := repeat('1', (array[60, 24, 31, 12, 7])[i]);
+            continue;
+        end if;
         v_field := core_private.cron_field(p_expression, p_column, v_names[i], v_fields[i], v_at[i]);
         v_fields[i] := v_field.o_text;
         v_bits[i] := v_field.o_bits;
@@ -87,12 +92,11 @@ begin
     if not v_at_once then
         v_warnings := v_warnings || 'Both day and weekday are restricted: it runs when either matches.'::text;
     elsif v_fields[5] = '*' then
-        if not exists (select from generate_series(1, 12) m, generate_series(1, 31) d
-                        where get_bit(v_bits[4], m - 1) = 1 and get_bit(v_bits[3], d - 1) = 1
-                          and d <= case when m = 2 then 29 when m in (4, 6, 9, 11) then 30 else 31 end) then
+        v_day := position(B'1' in v_bits[3]);
+        if v_day > 29 and position(B'1' in v_bits[4] & case v_day when 30 then B'101111111111' else B'101010110101' end) = 0 then
             perform core_private.fail_cron(p_expression, p_column, 'day', v_at[3], 'none of the months has such a day: it would never run',
                 'Choose a day that comes: February has 28 or 29, April, June, September and November have 30.');
-        elsif v_bits[4] = B'010000000000' and substring(v_bits[3] from 1 for 28) = B'0000000000000000000000000000' then
+        elsif v_day >= 29 and v_bits[4] = B'010000000000' then
             v_warnings := v_warnings || 'February 29 comes in leap years only.'::text;
         end if;
     end if;

@@ -1,4 +1,4 @@
--- One of the five fields: *, */N, or a comma list of V, V-V and V-V/N. o_bits has a bit for each value from the lowest; o_text is
+-- A field that is not *: */N, or a comma list of V, V-V and V-V/N. o_bits has a bit for each value from the lowest; o_text is
 -- what is stored: no leading zeros, no step of one, names in lower case, weekday 7 as 0. robfig/cron and every pg_cron read o_text
 -- the same way. Package schedule in Go has the same code once more, and a fuzz test holds the two together.
 create or replace function core_private.cron_field(p_expression text, p_column text, p_field text, p_text text, p_position integer, out o_text text, out o_bits bit varying)
@@ -12,9 +12,7 @@ declare
     v_names constant text[] := case p_field
         when 'month' then '{jan,feb,mar,apr,may,jun,jul,aug,sep,oct,nov,dec}'::text[]
         when 'weekday' then '{sun,mon,tue,wed,thu,fri,sat}'::text[] end;
-    v_grammar constant text := format('Use *, */N, or a comma list of V, V-V and V-V/N, where V is %s-%s%s.', v_lo,
-        case p_field when 'weekday' then 7 else v_hi end, coalesce(' or ' || v_names[1] || '-' || v_names[cardinality(v_names)], ''));
-    v_set   boolean[] := array_fill(false, array[v_hi - v_lo + 1]);
+    v_set   text := repeat('0', v_hi - v_lo + 1);
     v_out   text[] := '{}';
     v_at    integer := p_position;   -- of the item
     v_item  text;
@@ -22,11 +20,6 @@ declare
     v_v     integer[];               -- the ends of the range
     v_step  integer;
 begin
-    if p_text = '*' then
-        o_text := '*';
-        o_bits := repeat('1', v_hi - v_lo + 1)::bit varying;
-        return;
-    end if;
     v_m := regexp_match(p_text, '^\*/([0-9]+)$');
     if v_m is not null then
         v_step := case when length(v_m[1]) <= 2 then v_m[1]::integer else 0 end;
@@ -35,7 +28,7 @@ begin
                 format('Choose a step from 1 to %s; it counts within one round of the field.', v_hi));
         end if;
         o_text := case when v_step = 1 then '*' else '*/' || v_step end;
-        select string_agg(case when i % v_step = 0 then '1' else '0' end, '' order by i)::bit varying into o_bits from generate_series(0, v_hi - v_lo) i;
+        o_bits := left(repeat('1' || repeat('0', v_step - 1), v_hi + 1), v_hi - v_lo + 1)::bit varying;
         return;
     end if;
     foreach v_item in array string_to_array(lower(p_text collate "C"), ',') loop
@@ -47,8 +40,8 @@ begin
                 case when v_item = '' then 'Take out the comma, or write a value beside it.'
                      when v_item = '?' then 'Write "*".'
                      when position('*' in v_item) > 0 then format('"*" stands alone, or as */N with N from 1 to %s.', v_hi)
-                     when v_item ~ '[lw#$]' then 'Last days, nearest workdays and nth weekdays do not exist here. ' || v_grammar
-                     else v_grammar end);
+                     when v_item ~ '[lw#$]' then 'Last days, nearest workdays and nth weekdays do not exist here. ' || core_private.cron_grammar(p_field)
+                     else core_private.cron_grammar(p_field) end);
         end if;
         v_v := '{}';
         for i in 1..2 loop
@@ -58,12 +51,12 @@ begin
             if v_v[i] is null then
                 perform core_private.fail_cron(p_expression, p_column, p_field, v_at + case i when 1 then 0 else length(v_m[1]) + 1 end,
                     format('there is no %s "%s"', p_field, left(v_m[i], 40)),
-                    case when v_names is null then v_grammar
+                    case when v_names is null then core_private.cron_grammar(p_field)
                          when left(v_m[i], 3) = any (v_names) then format('Write "%s": names have three letters.', left(v_m[i], 3))
                          else format('Names are %s.', array_to_string(v_names, ', ')) end);
             elsif v_v[i] < v_lo or v_v[i] > v_hi + (p_field = 'weekday')::integer then
                 perform core_private.fail_cron(p_expression, p_column, p_field, v_at + case i when 1 then 0 else length(v_m[1]) + 1 end,
-                    format('%s is not between %s and %s', left(v_m[i], 20), v_lo, v_hi + (p_field = 'weekday')::integer), v_grammar);
+                    format('%s is not between %s and %s', left(v_m[i], 20), v_lo, v_hi + (p_field = 'weekday')::integer), core_private.cron_grammar(p_field));
             end if;
         end loop;
         if v_m[3] is not null and v_m[2] is null then
@@ -82,7 +75,7 @@ begin
         end if;
         v_v[2] := coalesce(v_v[2], v_v[1]);
         for i in v_v[1]..v_v[2] by v_step loop
-            v_set[case p_field when 'weekday' then i % 7 else i - v_lo end + 1] := true;
+            v_set := overlay(v_set placing '1' from case p_field when 'weekday' then i % 7 else i - v_lo end + 1 for 1);
         end loop;
         v_out := v_out || case
             when v_v[2] = 7 and p_field = 'weekday' then
@@ -95,6 +88,6 @@ begin
         v_at := v_at + length(v_item) + 1;
     end loop;
     o_text := array_to_string(v_out, ',');
-    select string_agg(b::integer::text, '' order by n)::bit varying into o_bits from unnest(v_set) with ordinality u(b, n);
+    o_bits := v_set::bit varying;
 end $$;
 comment on function core_private.cron_field(text, text, text, text, integer) is 'A field of a cron expression as it is stored, and as bits. Raises NX011.';
