@@ -1,6 +1,7 @@
 # The one door: whatever a developer or CI runs is a target here. `make` alone lists them.
 #
-# PLATFORM=B runs any of them on PostgreSQL 17 in a chroot (root only, see scripts/install-deps).
+# PLATFORM=B runs any of them on PostgreSQL 17 in a chroot (root only, see scripts/install-deps); PGMQ=1.13.0 or PGMQ=sql runs the
+# tests on another pgmq.
 
 SHELL := bash
 .SHELLFLAGS := -Eeuo pipefail -c
@@ -23,6 +24,13 @@ GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 ifdef PLATFORM
 export NEXUS_PLATFORM := $(PLATFORM)
+endif
+
+# Which pgmq the tests get: a version, or `sql` for one installed from its SQL, without the extension. internal/dbtest reads the variable.
+ifeq ($(PGMQ),sql)
+export NEXUS_TEST_PGMQ := $(CURDIR)/bin/pgmq.sql
+else ifdef PGMQ
+export NEXUS_TEST_PGMQ := $(PGMQ)
 endif
 
 .PHONY: help
@@ -59,6 +67,7 @@ lint: ## gofmt, go vet, golangci-lint (.golangci.yml says which linters and why)
 .PHONY: install-deps
 install-deps: ## what tests and demo need of the system: Postgres, extensions, pgmq (Debian 12, root)
 	@scripts/install-deps $(if $(filter B,$(PLATFORM)),--platform-b)
+	@scripts/pgmq-for-tests $(if $(filter B,$(PLATFORM)),--platform-b)
 
 .PHONY: build
 build: ## bin/nexus-node

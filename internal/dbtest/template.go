@@ -45,6 +45,9 @@ func BuildTemplate(ctx context.Context, superuserURL string) error {
 		return err
 	}
 	defer pool.Close()
+	if err := choosePgmq(ctx, pool); err != nil {
+		return fmt.Errorf("%s: %w", EnvPgmq, err)
+	}
 	if _, err := migrate.Up(ctx, pool, nil); err != nil {
 		return fmt.Errorf("install Nexus into the template: %w", err)
 	}
