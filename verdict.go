@@ -9,7 +9,7 @@ import (
 // error so that it can be wrapped with a cause or joined to one; the first that [errors.As] finds counts.
 type Verdict struct {
 	Action Action
-	After  time.Duration // for ActionRetry and ActionRelease: no sooner than this after settling
+	After  time.Duration // for ActionRetry and ActionRelease: no sooner than this after settling; from 0 to 30 days, else the nearer of the two
 	Reason string        // for ActionReject: dead letters are grouped by it, so let it have few distinct values
 }
 
@@ -31,14 +31,15 @@ func (v *Verdict) Error() string {
 }
 
 // Retry asks for another attempt once after has passed, in place of the delay the policy would give; the policy's Max does
-// not bound it. It uses an attempt. A delay above 30 days cannot be settled: the database refuses it as an invalid argument.
+// not bound it. It uses an attempt: at the last one the delivery becomes a dead letter. A negative delay, such as that until a
+// time just past, is none; one above 30 days is 30 days.
 func Retry(after time.Duration) error { return &Verdict{Action: ActionRetry, After: after} }
 
 // Reject gives up on the delivery now: it becomes a dead letter with this reason.
 func Reject(reason string) error { return &Verdict{Action: ActionReject, Reason: reason} }
 
-// Release gives the delivery back as if it had not been tried, due again once after has passed (at most 30 days, as for
-// [Retry]). It uses no attempt and counts as a deferral.
+// Release gives the delivery back as if it had not been tried, due again once after has passed (from 0 to 30 days, as
+// for [Retry]). It uses no attempt and counts as a deferral.
 func Release(after time.Duration) error { return &Verdict{Action: ActionRelease, After: after} }
 
 // DeliveryError is the error of one delivery of a batch.

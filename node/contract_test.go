@@ -60,23 +60,108 @@ func TestRetryDelayCountsFromTheEnd(t *testing.T) {
 	db.Wait(`select vt between core.now() + interval '50 s' and core.now() + interval '61 s' from pgmq.q_core_events_shop where headers ? 'nexus-failures'`)
 }
 
+// A database that is stricter than this package must not make an event go round, nor hide why it failed.
 func TestVerdictThatTheDatabaseRefusesIsARetry(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
+	db.Exec(`do $$ begin
+		execute replace(pg_get_functiondef('core_private.settle_failed'::regproc), $q$interval '30 days'$q$, $q$interval '1 hour'$q$);
+	end $$`)
 	n := node.New(db.Pool, node.Config{Namespace: ns, Retry: quick})
 	n.OnLeased("x", func(_ context.Context, d *nexus.Delivery) error {
 		if d.Attempt == 1 {
-			return nexus.Retry(31 * 24 * time.Hour)
+			return nexus.Retry(2 * time.Hour)
 		}
 		return nil
 	})
+	n.OnLeased("once", func(context.Context, *nexus.Delivery) error { return nexus.Retry(2 * time.Hour) }).Retry.MaxAttempts = 1
 	n.OnLeased("y", func(context.Context, *nexus.Delivery) error { return nil })
 	start(t, n)
-	emit(t, db, "x", nil)
+	x, once := emit(t, db, "x", nil), emit(t, db, "once", nil)
 	emit(t, db, "y", nil)
 	db.Wait(queueEmpty)
-	if text := dbtest.Get[string](db, `select error from core.delivery_errors`); !strings.Contains(text, "refused") {
+	recorded := `select concat_ws(' ', action, reason, error) from core.delivery_errors where event_uid = $1`
+	if text := dbtest.Get[string](db, recorded, x.EventUID.String()); !strings.HasPrefix(text, "retry error the verdict was refused") {
 		t.Errorf("recorded %q, want that the verdict was refused", text)
+	}
+	if text := dbtest.Get[string](db, recorded, once.EventUID.String()); !strings.HasPrefix(text, "bury error the verdict was refused") {
+		t.Errorf("at the last attempt: recorded %q, want a burial that says that the verdict was refused", text)
+	}
+}
+
+// A verdict outside the bounds is settled at the nearer one, and at the last attempt the dead letter says what happened.
+func TestVerdictsAreBounded(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	n := node.New(db.Pool, node.Config{Namespace: ns, Retry: quick})
+	far := 1000 * 24 * time.Hour
+	n.OnLeased("retry", func(context.Context, *nexus.Delivery) error { return nexus.Retry(far) })
+	n.OnLeased("release", func(context.Context, *nexus.Delivery) error { return nexus.Release(far) })
+	n.OnLeased("once", func(context.Context, *nexus.Delivery) error { return nexus.Retry(far) }).Retry.MaxAttempts = 1
+	n.OnLeased("past", func(_ context.Context, d *nexus.Delivery) error {
+		if d.Deferrals == 0 {
+			return nexus.Release(-far)
+		}
+		return nexus.Retry(-far)
+	}).Retry.MaxAttempts = 2
+	start(t, n)
+	for _, kind := range []string{"retry", "release", "once", "past"} {
+		emit(t, db, kind, nil)
+	}
+	db.Wait(`select count(*) = 2 from core.dead_letters`)
+	got := dbtest.Get[string](db, `select string_agg(concat_ws(' ', event_type, attempts, reason), ', ' order by event_type) from core.dead_letters`)
+	if want := "once 1 error, past 2 error"; got != want {
+		t.Errorf("dead letters %q, want %q", got, want)
+	}
+	db.Wait(`select count(*) = 2 from pgmq.q_core_events_shop
+		where (headers ->> 'nexus-due')::timestamptz between core.now() + interval '29 days' and core.now() + interval '30 days'`)
+}
+
+// Whoever ends the transaction by a statement has committed without the ack. Another attempt would do it again.
+func TestEndingTheTransactionByAStatementBuries(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		sql []string
+		err error
+	}{
+		"commit":              {[]string{"commit"}, nil},
+		"rollback":            {[]string{"rollback"}, nil},
+		"commit and an error": {[]string{"commit"}, errors.New("boom")},
+		"commit and a retry":  {[]string{"commit"}, nexus.Retry(time.Hour)},
+		"commit, begin":       {[]string{"commit", "begin", "insert into public.effect values (gen_random_uuid(), 9)"}, nil},
+		"commit; begin":       {[]string{"commit; begin"}, nil},
+		"commit and chain":    {[]string{"commit and chain"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := newDB(t)
+			n := node.New(db.Pool, node.Config{Namespace: ns, Retry: quick})
+			var calls atomic.Int32
+			n.On("x", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error {
+				calls.Add(1)
+				if err := effect(ctx, tx, d, ""); err != nil {
+					return err
+				}
+				for _, sql := range c.sql {
+					if _, err := tx.Exec(ctx, sql); err != nil {
+						t.Error(err)
+					}
+				}
+				return c.err
+			})
+			n.On("y", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return effect(ctx, tx, d, "y") })
+			start(t, n)
+			emit(t, db, "x", nil)
+			db.Wait(`select exists (select from core.dead_letters where reason = 'transaction ended' and attempts = 1)`)
+			emit(t, db, "y", nil)
+			db.Wait(queueEmpty)
+			if n := calls.Load(); n != 1 {
+				t.Errorf("called %d times, want once", n)
+			}
+			if n := dbtest.Get[int](db, `select count(*) from public.effect where attempt <> 1`); n != 0 {
+				t.Error("the transaction that the handler began was committed")
+			}
+		})
 	}
 }
 

@@ -107,6 +107,7 @@ func TestFailedAttempts(t *testing.T) {
 			return nil
 		}, verdict{"commit", "retry"}},
 		"commits itself": {func(ctx context.Context, tx pgx.Tx, _ *nexus.Delivery) error { return tx.Commit(ctx) }, verdict{"error", "retry"}},
+		"negative retry": {func(context.Context, pgx.Tx, *nexus.Delivery) error { return nexus.Retry(-time.Hour) }, verdict{"error", "retry"}},
 		"rejects":        {func(context.Context, pgx.Tx, *nexus.Delivery) error { return nexus.Reject("bad sku") }, verdict{"bad sku", "bury"}},
 		"nul in text":    {func(context.Context, pgx.Tx, *nexus.Delivery) error { return errors.New("a\x00b\xff") }, verdict{"error", "retry"}},
 	}

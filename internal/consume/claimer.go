@@ -304,9 +304,13 @@ func (l *Loop) oneByOne(results []Result) {
 		outcomes, err := l.Source.Settle(ctx, []Result{r})
 		if errors.Is(err, nexus.ErrInvalid) {
 			l.Log.Error("a verdict was refused, the event is retried", append(about(r.Item.Delivery()), "error", err)...)
-			plain := Result{Item: r.Item, Action: Retry, Reason: reasonError}
+			plain := Result{Item: r.Item, Action: Retry, Reason: reasonError, Policy: r.Policy}
 			plain.Error = storable("the verdict was refused ("+err.Error()+"): "+r.Error, maxErrorText)
 			outcomes, err = l.Source.Settle(ctx, []Result{plain})
+			if errors.Is(err, nexus.ErrInvalid) && plain.Policy != "" {
+				plain.Policy = "" // it may be what cannot be settled
+				outcomes, err = l.Source.Settle(ctx, []Result{plain})
+			}
 		}
 		cancel()
 		if err == nil {

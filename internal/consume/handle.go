@@ -141,6 +141,8 @@ func (l *Loop) verdict(ctx context.Context, t *task, tx *transaction, e ended) (
 		case tx == nil:
 			l.unready(e.err)
 			r = Result{Action: Release, After: time.Second, Reason: "no connection", Error: failure(e)}
+		case tx.ended():
+			r = endedEarly(e.err)
 		case r.Action == Ack:
 			err := tx.commit(l.ctx, l.Source, t.item)
 			switch {
@@ -154,6 +156,8 @@ func (l *Loop) verdict(ctx context.Context, t *task, tx *transaction, e ended) (
 				return Result{Action: Release, Reason: nexus.ErrLeaseLost.Error()}, true
 			case tx.broken(err):
 				r = l.broken(t, err)
+			case errors.Is(err, errEnded):
+				r = endedEarly(nil)
 			default:
 				r = Result{Action: Retry, Reason: reasonCommit, Error: failure(ended{err: err})}
 			}
@@ -169,6 +173,16 @@ func (l *Loop) verdict(ctx context.Context, t *task, tx *transaction, e ended) (
 		l.Log.Warn("event rejected", append(about(t.d), "reason", storable(r.Reason, 300))...)
 	}
 	return r, false
+}
+
+// endedEarly is the result of handlers that ended the node's transaction. What they wrote may be committed without the ack,
+// so another attempt might do it twice: that is for people to decide.
+func endedEarly(err error) Result {
+	text := errEnded.Error()
+	if err != nil {
+		text += "; its error: " + textOf(err)
+	}
+	return Result{Action: Reject, Reason: reasonEnded, Error: storable(text, maxErrorText)}
 }
 
 // unready holds claims back for a while: handlers get no transaction, and events would only be claimed to be released.

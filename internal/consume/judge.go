@@ -16,6 +16,7 @@ const (
 	reasonTimeout = "timeout"
 	reasonDecode  = "decode"
 	reasonCommit  = "commit"
+	reasonEnded   = "transaction ended"
 )
 
 // ErrDecode marks the error of a payload that does not fit the type its handler takes.
@@ -55,14 +56,19 @@ func judge(e ended, cause error, timeout time.Duration) Result {
 			r.Reason = reasonDecode
 		}
 	case v.Action == nexus.ActionRetry:
-		r.After, r.Exact = v.After, true
+		r.After, r.Exact = bounded(v.After), true
 	case v.Action == nexus.ActionReject:
 		r.Action, r.Reason = Reject, storable(v.Reason, maxErrorText)
 	case v.Action == nexus.ActionRelease:
-		r.Action, r.After = Release, v.After
+		r.Action, r.After = Release, bounded(v.After)
 	}
 	return r
 }
+
+// bounded is a delay as it can be settled: a time that has passed is now, and nothing waits longer than 30 days.
+func bounded(after time.Duration) time.Duration { return min(max(after, 0), maxAfter) }
+
+const maxAfter = 30 * 24 * time.Hour
 
 // inspect finds a verdict in err. Errors have methods of their own that run here, and those may panic.
 func inspect(err error) (v *nexus.Verdict, decode bool) {

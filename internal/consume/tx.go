@@ -18,7 +18,7 @@ const finishTimeout = 30 * time.Second
 
 var (
 	errNotYours  = errors.New("the transaction belongs to the node: a handler may neither commit it nor roll it back")
-	errEnded     = errors.New("the transaction was ended behind the node's back")
+	errEnded     = errors.New("the handler ended the node's transaction by a statement (commit or rollback); what it had written by then may be committed")
 	errSwallowed = errors.New("a statement failed inside the transaction and its error was not returned")
 )
 
@@ -53,7 +53,7 @@ func begin(ctx context.Context, pool *pgxpool.Pool) (*transaction, error) {
 		if err != nil {
 			return nil, db.Error(ctx, "begin", err)
 		}
-		tx, err := conn.Begin(ctx)
+		tx, err := conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: "begin; " + markSQL})
 		if err == nil {
 			return &transaction{conn: conn, tx: &handlerTx{Tx: tx}}, nil
 		}
@@ -64,6 +64,22 @@ func begin(ctx context.Context, pool *pgxpool.Pool) (*transaction, error) {
 	}
 }
 
+// A mark that ends with the transaction tells it from another one that a handler began after it. It goes with begin, and the
+// look for it with the commit, so neither takes a round trip. Where the mark is gone the look fails: the setting is then
+// empty, which is no integer.
+const (
+	markSQL = `set local nexus.handling = '1'`
+	lookSQL = `select pg_catalog.current_setting('nexus.handling')::pg_catalog.int4`
+
+	invalidText = "22P02"
+)
+
+// ended reports whether a handler has ended the transaction, as far as that is known on this side.
+func (t *transaction) ended() bool {
+	pg := t.conn.Conn().PgConn()
+	return !pg.IsClosed() && pg.TxStatus() == 'I'
+}
+
 // commit settles the item as done and commits, in one round trip. ctx is the loop's. An error leaves open whether the
 // transaction still is, and if the connection broke even whether it committed; the fence tells.
 func (t *transaction) commit(ctx context.Context, s Source, it Item) error {
@@ -72,7 +88,7 @@ func (t *transaction) commit(ctx context.Context, s Source, it Item) error {
 		return errNotYours
 	case pg.IsClosed():
 		return &nexus.Error{Op: "ack", Code: "08006", Message: "the connection was lost"}
-	case pg.TxStatus() == 'I':
+	case t.ended():
 		return errEnded
 	case pg.TxStatus() == 'E':
 		return errSwallowed
@@ -80,9 +96,21 @@ func (t *transaction) commit(ctx context.Context, s Source, it Item) error {
 	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()
 	b := &pgx.Batch{}
+	marked := true
+	b.Queue(lookSQL).QueryRow(func(row pgx.Row) error {
+		var mark int32
+		err := row.Scan(&mark)
+		pg, ok := errors.AsType[*pgconn.PgError](err)
+		marked = !ok || pg.Code != invalidText
+		return err
+	})
 	s.QueueAck(b, it)
 	b.Queue("commit")
-	return db.Error(ctx, "ack", t.conn.SendBatch(ctx, b).Close())
+	err := t.conn.SendBatch(ctx, b).Close()
+	if !marked {
+		return errEnded
+	}
+	return db.Error(ctx, "ack", err)
 }
 
 // close rolls back what is still open and gives the connection back. ctx is the loop's.
