@@ -70,10 +70,14 @@ func TestReasonsAreExplained(t *testing.T) {
 	}
 }
 
-// The lines of the guide run as they are written, one block after the other.
-func TestPsqlGuideRuns(t *testing.T) {
+// The lines of the guides run as they are written, one block after the other.
+func TestPsqlGuideRuns(t *testing.T)     { runGuide(t, "psql.md") }
+func TestOneShotsGuideRuns(t *testing.T) { runGuide(t, "one-shots.md") }
+
+func runGuide(t *testing.T, name string) {
+	t.Helper()
 	db := dbtest.New(t)
-	raw, err := os.ReadFile(filepath.Join("..", "..", "docs", "guides", "psql.md"))
+	raw, err := os.ReadFile(filepath.Join("..", "..", "docs", "guides", name))
 	if err != nil {
 		t.Fatal(err)
 	}
