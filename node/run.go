@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	ownConns = 4 // two claimers, renewal, upkeep; the listener has a connection besides
+	ownConns = 4 // two claimers, renewal, upkeep and timer; the listener has a connection besides
 
 	defaultConsumer = "default" // of a node's own handlers
 
@@ -46,6 +46,7 @@ type run struct {
 	own    *pgxpool.Pool
 	member *consume.Member
 	values context.Context
+	due    chan struct{} // something may be due on a schedule
 
 	registered atomic.Bool // and not followed by unparking yet
 
@@ -62,7 +63,7 @@ func newRun(ctx context.Context, pool *pgxpool.Pool, s *settled) (*run, error) {
 		return nil, invalid("pool", "the pool's configuration does not serve a second one: "+err.Error(), "make the pool with pgxpool.NewWithConfig")
 	}
 	return &run{
-		settled: s, pool: pool, own: own, values: context.WithoutCancel(ctx),
+		settled: s, pool: pool, own: own, values: context.WithoutCancel(ctx), due: make(chan struct{}, 1),
 		member: &consume.Member{Pool: own, Namespace: s.Namespace, Wanted: s.ID, Given: s.given},
 	}, nil
 }
@@ -136,6 +137,7 @@ func (r *run) run(ctx context.Context, n *Node) error {
 	helpers.Go(func() { r.beat(helping, drained, end) })
 	helpers.Go(func() { r.listen(helping, loop) })
 	helpers.Go(func() { r.upkeep(drained) })
+	helpers.Go(func() { r.timer(drained) })
 
 	select {
 	case <-drained.Done():
@@ -241,6 +243,9 @@ func (r *run) listen(ctx context.Context, loop *consume.Loop) {
 		err := consume.Listen(ctx, cfg, func(key string) {
 			if key == "" || key == loop.Source.Key() {
 				loop.Wake()
+			}
+			if key == "" || key == timersKey {
+				r.wakeTimer()
 			}
 		})
 		if ctx.Err() == nil && time.Since(said) > sayEvery {

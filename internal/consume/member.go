@@ -102,6 +102,17 @@ func (m *Member) Unpark(ctx context.Context) (more bool, err error) {
 
 const unparkBatch = 5000
 
+// Fire fires what is due on schedule, recurring and one-shot, in all namespaces, and returns how long it is until there is more:
+// zero if that is now, a long time if nothing is scheduled.
+func (m *Member) Fire(ctx context.Context) (next time.Duration, err error) {
+	var seconds float64
+	err = db.Call(ctx, m.Pool, "fire_due",
+		`select coalesce(extract(epoch from next_due - core.now()), 3600)::float8 from core.fire_due($1::int)`, []any{fireBatch}, &seconds)
+	return time.Duration(min(max(seconds, 0), 3600) * float64(time.Second)), err
+}
+
+const fireBatch = 5000
+
 // Tick runs the upkeep that is due, which pg_cron does as well where it is there.
 func (m *Member) Tick(ctx context.Context) error {
 	var result []byte

@@ -1,6 +1,6 @@
 -- A delivery is under way as long as its message is on the queue, parked or put off: all keep the msg_id. Acked, rejected, buried and
--- purged ones are gone, and a replay has a new msg_id. One anti-join a queue; links that have ended go at the same time.
-create or replace function core_private.busy_tasks(p_task_ids uuid[])
+-- purged ones are gone, and a replay has a new msg_id. One anti-join a queue. Who holds the tasks' rows forgets links that have ended.
+create or replace function core_private.busy_tasks(p_task_ids uuid[], p_forget boolean)
 returns uuid[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -19,11 +19,11 @@ begin
                        or exists (select from core.delayed x where x.queue_name = d.queue_name and x.msg_id = d.msg_id) as open
                   from core_private.task_deliveries d where d.queue_name = $1 and d.task_id = any ($2)),
             ended as (
-                delete from core_private.task_deliveries d using seen s where d.queue_name = $1 and d.msg_id = s.msg_id and not s.open)
+                delete from core_private.task_deliveries d using seen s where d.queue_name = $1 and d.msg_id = s.msg_id and not s.open and $3)
             select array_agg(distinct s.task_id) filter (where s.open) from seen s
-            $q$, core_private.queue_relation(v_queue)) into v_open using v_queue, p_task_ids;
+            $q$, core_private.queue_relation(v_queue)) into v_open using v_queue, p_task_ids, p_forget;
         v_busy := v_busy || coalesce(v_open, '{}');
     end loop;
     return v_busy;
 end $$;
-comment on function core_private.busy_tasks(uuid[]) is 'Those of the tasks with some delivery under way, replays aside.';
+comment on function core_private.busy_tasks(uuid[], boolean) is 'Those of the tasks with some delivery under way, replays aside.';

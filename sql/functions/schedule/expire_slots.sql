@@ -17,7 +17,7 @@ begin
      where r.run_id = old.run_id;
     get diagnostics v_runs = row_count;
     -- Links of tasks whose policy became allow are asked for by nobody else.
-    perform core_private.busy_tasks(array(select distinct d.task_id from core_private.task_deliveries d join core.scheduled_tasks t using (task_id) where t.overlap = 'allow'));
+    perform core_private.busy_tasks(array(select distinct d.task_id from core_private.task_deliveries d join core.scheduled_tasks t using (task_id) where t.overlap = 'allow'), true);
     return jsonb_build_object('slots', v_slots, 'runs', v_runs);
 end $$;
 comment on function core_private.expire_slots(integer) is 'Removes what the ledger of tasks need not remember any more, up to p_limit rows; returns how many.';

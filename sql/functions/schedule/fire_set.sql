@@ -14,7 +14,7 @@ declare
 begin
     perform core_private.check_registrars(p_namespace, p_task_ids);
     if exists (select from core.scheduled_tasks t where t.task_id = any (p_task_ids) and t.overlap <> 'allow') then
-        v_busy := core_private.busy_tasks(p_task_ids);
+        v_busy := core_private.busy_tasks(p_task_ids, true);
     end if;
     perform pg_current_xact_id();
     with task as materialized (
@@ -56,10 +56,11 @@ begin
            set next_slot = case when t.due then t.then_slot else x.next_slot end,
                next_run_at = case when t.due then t.then_slot else x.next_slot end + x.jitter_offset,
                last_slot = coalesce(t.slots[cardinality(t.slots)], t.missed_from, x.last_slot),
-               waiting_slot = (select f.slot from fate f where f.task_id = t.task_id and f.status = 'waiting'),
-               last_run_at = case when exists (select from fate f where f.task_id = t.task_id and f.status in ('fired', 'caught_up')) then p_now else x.last_run_at end,
-               updated_at = p_now, failures = 0, last_error = null
-          from task t where x.task_id = t.task_id)
+               waiting_slot = f.waiting, last_run_at = case when f.ran then p_now else x.last_run_at end, updated_at = p_now, failures = 0, last_error = null
+          from task t
+          left join (select f.task_id, max(f.slot) filter (where f.status = 'waiting') as waiting, bool_or(f.status in ('fired', 'caught_up')) as ran
+                       from fate f group by f.task_id) f using (task_id)
+         where x.task_id = t.task_id)
     select array_agg(l.task_id), array_agg(l.slot), array_agg(l.event_id), array_agg(l.event_uid)
       into v_tasks, v_slots, v_ids, v_uids
       from ledger l where l.event_id is not null;

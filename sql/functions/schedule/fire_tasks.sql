@@ -12,10 +12,13 @@ declare
     v_last  timestamptz;
     v_work  boolean;
     v_fired integer := 0;
+    v_waiting uuid[];
+    v_busy  uuid[];
     r       record;
 begin
     select s.last_tick_at,
-           exists (select from core.scheduled_tasks t where t.next_run_at <= v_due) or exists (select from core.scheduled_tasks t where t.waiting_slot is not null)
+           (select t.next_run_at from core.scheduled_tasks t where t.next_run_at is not null order by t.next_run_at limit 1) <= v_due
+           or exists (select from core.scheduled_tasks t where t.waiting_slot is not null)
       into v_last, v_work from core_private.scheduler s;
     if v_now < v_last - interval '1 minute' then
         perform core_private.repair_clock(v_now);
@@ -27,16 +30,18 @@ begin
             update core_private.scheduler s set last_tick_at = v_now;
         end if;
     end if;
-    if not v_work then
+    if v_work is not true then
         return 0;
     end if;
 
+    v_waiting := array(select t.task_id from core.scheduled_tasks t where t.waiting_slot is not null and t.failures = 0 limit p_limit);
+    v_busy := core_private.busy_tasks(v_waiting, false);
     for r in
         select q.namespace, array_agg(q.task_id) as ids
           from (select d.task_id, d.namespace, (row_number() over (partition by d.namespace order by d.task_id) - 1) / 250 as set
                   from (select t.task_id, t.namespace from core.scheduled_tasks t
-                         where t.waiting_slot is not null and t.failures = 0 and core_private.busy_tasks(array[t.task_id]) = '{}'
-                         limit p_limit for update skip locked) d) q
+                         where t.task_id = any (v_waiting) and t.task_id <> all (v_busy) and t.waiting_slot is not null
+                           for update skip locked) d) q
          group by q.namespace, q.set
     loop
         v_fired := v_fired + core_private.fire_isolated(r.namespace, r.ids, v_now);
