@@ -9,9 +9,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/consume"
+	"github.com/nexuspg/nexus/internal/observe"
 	"github.com/nexuspg/nexus/queue"
 )
 
@@ -28,6 +30,9 @@ type Config struct {
 	Retry      nexus.RetryPolicy  // default of Handler.Retry
 	Middleware []queue.Middleware // around handlers; the first is the outermost
 	Logger     *slog.Logger       // nil: slog.Default; payloads are never logged
+
+	// Registerer gets the metrics, which nodes that share it share; nil: none. docs/reference/metrics.md lists them.
+	Registerer prometheus.Registerer
 }
 
 // settled is a Config that has been completed and judged.
@@ -35,6 +40,7 @@ type settled struct {
 	Config
 	given    bool // ID was
 	handlers *consume.Handlers
+	metrics  *observe.Metrics // nil: none
 	wake     *pgx.ConnConfig
 }
 
@@ -104,6 +110,12 @@ func (s *settled) complete(pool *pgxpool.Pool) error {
 	}
 	if s.Logger == nil {
 		s.Logger = slog.Default()
+	}
+	if s.Registerer != nil {
+		var err error
+		if s.metrics, err = observe.Register(s.Registerer); err != nil {
+			return invalid("Config.Registerer", err.Error(), "give one without metrics of these names")
+		}
 	}
 	s.wake = pool.Config().ConnConfig.Copy()
 	if s.WakeURL != "" {

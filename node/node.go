@@ -2,15 +2,10 @@ package node
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-
-	"github.com/nexuspg/nexus"
-	"github.com/nexuspg/nexus/internal/consume"
 )
 
 // Node is one running member of a namespace.
@@ -21,8 +16,7 @@ type Node struct {
 	mu       sync.Mutex
 	handlers []*Handler
 	ran      bool
-	loop     *consume.Loop
-	poll     time.Duration
+	state    *running        // nil before Run has registered and after it
 	drain    chan struct{}   // closed when somebody asked to drain
 	grace    context.Context // of whoever asked first
 	ended    chan struct{}   // closed when Run has returned
@@ -105,23 +99,4 @@ func (n *Node) Work(ctx context.Context, limit int) (int, error) {
 		return 0, err
 	}
 	return loop.Work(ctx, limit)
-}
-
-// ErrNotRunning is what Health says before Run and after it.
-var ErrNotRunning = errors.New("node: not running")
-
-// Health is nil while the node fetches: it judges the age of the last answer to a claim, since a node can send heartbeats and
-// yet be deaf. A node whose workers are all busy is well.
-func (n *Node) Health() error {
-	n.mu.Lock()
-	loop, poll := n.loop, n.poll
-	n.mu.Unlock()
-	if loop == nil {
-		return ErrNotRunning
-	}
-	if age := time.Since(loop.LastFetch()); age > max(5*poll, 30*time.Second) {
-		return &nexus.Error{Op: "fetch", Code: "08006", Message: fmt.Sprintf("no claim was answered for %s", age.Round(time.Second)),
-			Hint: "look at the connection to the database"}
-	}
-	return nil
 }

@@ -88,7 +88,7 @@ func (r *run) newLoop(ctx context.Context) (*consume.Loop, error) {
 			MaxAttempts: func(eventType string) int { return r.handlers.MaxAttemptsOf(eventType, attempts) },
 		},
 		Handlers: r.handlers, Pool: r.pool, Workers: r.Workers, Lease: r.Lease, Poll: r.Poll, Values: r.values,
-		Middleware: middleware, Log: r.Logger,
+		Middleware: middleware, Observer: r.observer(defaultConsumer), Log: r.Logger,
 		Announce:    func(ctx context.Context, d time.Duration) error { return r.member.Announce(ctx, queue, d) },
 		Unavailable: r.unavailable,
 	}), nil
@@ -126,9 +126,9 @@ func (r *run) run(ctx context.Context, n *Node) error {
 	r.warnOfIdleLimit(drained)
 
 	loop.Start()
-	n.mu.Lock()
-	n.loop, n.poll = loop, r.Poll
-	n.mu.Unlock()
+	state := &running{loop: loop, member: r.member, poll: r.Poll}
+	n.setRunning(state)
+	defer r.measure(n, state)()
 	log.Info("node runs", "event_types", r.handlers.Patterns(), "workers", r.Workers)
 
 	// The helpers outlive drained: handlers that are given time to finish need a node that still counts as alive.
@@ -151,6 +151,7 @@ func (r *run) run(ctx context.Context, n *Node) error {
 		grace = n.grace
 	}
 	n.mu.Unlock()
+	n.setDraining()
 	log.Info("node drains")
 	for _, d := range loop.Stop(grace) {
 		log.Error("a handler did not end in time, its event was given back", "event_id", d.ID, "event_type", d.Type, "message_id", d.MessageID)
@@ -163,9 +164,7 @@ func (r *run) run(ctx context.Context, n *Node) error {
 	if _, err := r.member.Heartbeat(bye, "stopped"); err != nil {
 		log.Warn("could not say goodbye; the node counts as lost after three heartbeats", "error", err)
 	}
-	n.mu.Lock()
-	n.loop = nil
-	n.mu.Unlock()
+	n.setRunning(nil)
 	log.Info("node stopped")
 	return failure
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/telemetry"
 )
 
 // Emitter emits into one namespace.
@@ -121,10 +122,22 @@ func (e Emitter) through(ctx context.Context, batch []Emission, emit func(contex
 	if err := next(ctx); err != nil {
 		return nil, err
 	}
+	telemetry.Emitted(e.Namespace, written(receipts))
 	if receipts == nil {
 		return nil, errors.New("queue: a middleware reported success, but nothing was emitted")
 	}
 	return receipts, nil
+}
+
+// written is how many of them are no duplicates.
+func written(receipts []Receipt) int {
+	n := 0
+	for i := range receipts {
+		if !receipts[i].Duplicate {
+			n++
+		}
+	}
+	return n
 }
 
 func (e Emitter) emit(ctx context.Context, q nexus.DBTX, m Emission) (r Receipt, err error) {

@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/rs/zerolog"
 
 	"github.com/nexuspg/nexus"
@@ -17,7 +19,20 @@ func Run(ctx context.Context, cfg *config.Config, log zerolog.Logger) error {
 		return err
 	}
 	defer pool.Close()
-	return node.New(pool, nodeConfig(cfg, log)).Run(ctx)
+	nc := nodeConfig(cfg, log)
+	if cfg.HTTPAddress == "" {
+		return node.New(pool, nc).Run(ctx)
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	nc.Registerer = registry
+	n := node.New(pool, nc)
+	stop, err := serve(ctx, cfg.HTTPAddress, handler(n, registry, nc.Logger), nc.Logger)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	return n.Run(ctx)
 }
 
 // nodeConfig translates settings into the node's, in which zero means the default and negative means none.

@@ -20,6 +20,7 @@ var limits = []limit{
 	{"github.com/spf13/cobra", []string{"internal/cli"}, "only the command line knows of command lines"},
 	{"github.com/rs/zerolog", []string{"internal/app"}, "packages take a *slog.Logger; which library writes is the program's choice"},
 	{"github.com/jackc/pgx-zerolog", []string{"internal/app"}, "packages take a *slog.Logger; which library writes is the program's choice"},
+	{"github.com/prometheus", []string{"internal/observe", "internal/app", "node"}, "the names are in internal/telemetry; only what counts needs the library, and node for the type of its configuration"},
 	{"github.com/ory/dockertest", []string{"internal/dbtest"}, "it belongs to tests"},
 }
 

@@ -13,7 +13,7 @@ var ranks = [][]string{
 	{"internal/db", "internal/svc", "internal/pgdev"},
 	{"internal/consume", "internal/telemetry"},
 	{"queue", "deadletter", "schedule", "trigger", "outbox", "migrate"},
-	{"cronsync", "workflow", "internal/doctor"},
+	{"cronsync", "workflow", "internal/doctor", "internal/observe"},
 	{"node", "dashboard"},
 	{"internal/app", "internal/demo"},
 	{"internal/cli"},

@@ -2,7 +2,9 @@ package config
 
 import (
 	"fmt"
+	"net"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -21,6 +23,7 @@ func (c *Config) Validate() error {
 		"NEXUS_GRACE":              between(c.Grace, 0, time.Hour),
 		"NEXUS_POOL_MAX_CONNS":     between(c.PoolMaxConns, 0, 1000),
 		"NEXUS_CONNECT_TIMEOUT":    between(c.ConnectTimeout, 100*time.Millisecond, 5*time.Minute),
+		"NEXUS_HTTP_ADDRESS":       c.HTTPAddress == "" || isAddress(c.HTTPAddress),
 		"NEXUS_LOG_LEVEL":          slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel),
 	}
 	for _, f := range fields(c) {
@@ -37,6 +40,15 @@ func (c *Config) Validate() error {
 }
 
 func between[T int | time.Duration](v, low, high T) bool { return low <= v && v <= high }
+
+func isAddress(s string) bool {
+	_, port, err := net.SplitHostPort(s)
+	if err != nil {
+		return false
+	}
+	_, err = strconv.ParseUint(port, 10, 16)
+	return err == nil
+}
 
 func isConnString(s string) bool {
 	_, err := pgxpool.ParseConfig(s)

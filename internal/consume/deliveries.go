@@ -26,9 +26,18 @@ type Deliveries struct {
 type delivery struct {
 	d      nexus.Delivery
 	readCt int32
+	due    time.Time // of a retry, a release or a delay; zero for what was due when it was emitted
 }
 
 func (m *delivery) Delivery() *nexus.Delivery { return &m.d }
+
+// Due is when the delivery could have been taken at the earliest, as far as is known; of a message sent by hand nothing is.
+func (m *delivery) Due() time.Time {
+	if m.due.IsZero() && m.d.Attempt == 1 {
+		return m.d.EmittedAt
+	}
+	return m.due
+}
 
 // Key returns the queue's name.
 func (s *Deliveries) Key() string { return s.Queue }
@@ -120,7 +129,7 @@ func (s *Deliveries) read(rows pgx.Rows, results []Result) (Found, error) {
 func (s *Deliveries) delivery(msgID int64, readCt int32, message, headers []byte) *delivery {
 	m := &delivery{readCt: readCt}
 	decodeEvent(message, &m.d.Event)
-	m.d.Headers, m.d.Deferrals = decodeHeaders(headers)
+	m.d.Headers, m.d.Deferrals, m.due = decodeHeaders(headers)
 	if m.d.Deferrals >= int(readCt) {
 		m.d.Deferrals = 0 // each one follows a read: this count was sent by hand
 	}

@@ -16,8 +16,10 @@ import (
 // RawType is the event type of a message that is no envelope.
 const RawType = "unknown.raw"
 
-// headerDeferrals counts the releases of a message.
-const headerDeferrals = "nexus-deferrals"
+const (
+	headerDeferrals = "nexus-deferrals" // counts the releases of a message
+	headerDue       = "nexus-due"       // when a retry, a release or a delay was due
+)
 
 // reserved begins the headers that are Nexus's own; handlers do not see them.
 const reserved = "nexus-"
@@ -208,15 +210,15 @@ func alphanumeric(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// decodeHeaders splits the headers of a message into the user's and the count of deferrals. Values that are no strings came
-// from another pgmq client and are shown as their JSON text.
-func decodeHeaders(raw []byte) (user map[string]string, deferrals int) {
+// decodeHeaders splits the headers of a message into the user's, the count of deferrals and the time it was due. Values that are
+// no strings came from another pgmq client and are shown as their JSON text.
+func decodeHeaders(raw []byte) (user map[string]string, deferrals int, due time.Time) {
 	if len(raw) == 0 {
-		return nil, 0
+		return nil, 0, due
 	}
 	var all map[string]json.RawMessage
 	if json.Unmarshal(raw, &all) != nil {
-		return nil, 0
+		return nil, 0, due
 	}
 	for k, v := range all {
 		text := string(v)
@@ -229,6 +231,8 @@ func decodeHeaders(raw []byte) (user map[string]string, deferrals int) {
 			if n, err := strconv.Atoi(text); err == nil && n > 0 {
 				deferrals = n
 			}
+		case k == headerDue:
+			setTime(&due, v)
 		case !strings.HasPrefix(k, reserved):
 			if user == nil {
 				user = make(map[string]string, len(all))
@@ -236,5 +240,5 @@ func decodeHeaders(raw []byte) (user map[string]string, deferrals int) {
 			user[k] = text
 		}
 	}
-	return user, deferrals
+	return user, deferrals, due
 }

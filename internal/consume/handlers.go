@@ -154,6 +154,22 @@ func (hs *Handlers) route(eventType string, limits map[*Handler]*limit) *route {
 	return r
 }
 
+// PatternOf is the pattern of the first handler that wants an event type, "" if none does.
+func (hs *Handlers) PatternOf(eventType string) string {
+	hs.mu.RLock()
+	r := hs.routes[eventType]
+	hs.mu.RUnlock()
+	if r != nil {
+		return r.handlers[0].Pattern
+	}
+	for _, h := range hs.list {
+		if Matches(h.Pattern, eventType) {
+			return h.Pattern
+		}
+	}
+	return ""
+}
+
 // MaxAttemptsOf is what handlers are shown as the limit of an event type: theirs, else the consumer's.
 func (hs *Handlers) MaxAttemptsOf(eventType string, consumers int) int {
 	hs.mu.RLock()

@@ -24,7 +24,15 @@ type Member struct {
 	id          atomic.Pointer[string]
 	incarnation uuid.UUID
 	every       time.Duration
+	answered    atomic.Int64 // when the last heartbeat was, in nanoseconds since 1970
 }
+
+// A server that hangs must not hold up what a node does for long; each call ends by these, and is tried again.
+const (
+	heartbeatTimeout = 10 * time.Second
+	promoteTimeout   = 30 * time.Second
+	tickTimeout      = 10 * time.Minute // upkeep of partitions may wait for locks
+)
 
 // ID is the id that the node is registered under, before that the wanted one.
 func (m *Member) ID() string {
@@ -54,14 +62,30 @@ from core.register_node($1::text, $2::text, $3::bool, $4::text[], $5::text::json
 	}
 	m.id.Store(&id)
 	m.every = time.Duration(seconds * float64(time.Second))
+	m.answered.Store(time.Now().UnixNano())
 	return nil
 }
 
 // Heartbeat reports whether the database still knows this incarnation; if not the node must register anew.
 func (m *Member) Heartbeat(ctx context.Context, state string) (known bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, heartbeatTimeout)
+	defer cancel()
 	err = db.Call(ctx, m.Pool, "heartbeat", `select core.heartbeat($1::text, $2::text::uuid, $3::text)`,
 		[]any{m.ID(), m.incarnation.String(), state}, &known)
+	if err == nil {
+		m.answered.Store(time.Now().UnixNano())
+	}
 	return known, err
+}
+
+// LastHeartbeat is when the database last answered one, or answered the registration.
+func (m *Member) LastHeartbeat() time.Time { return time.Unix(0, m.answered.Load()) }
+
+// Sample is what the database knows about the namespace's queues, counted anew if that was longer ago than maxAge.
+func (m *Member) Sample(ctx context.Context, maxAge time.Duration) (sample []byte, err error) {
+	err = db.Call(ctx, m.Pool, "metrics_sample", `select core.metrics_sample($1::text, $2::text::interval)::text`,
+		[]any{string(m.Namespace), db.Interval(maxAge)}, &sample)
+	return sample, err
 }
 
 // Consumer returns the physical queue of a consumer and the attempts that its policy allows, -1 for any number.
@@ -82,8 +106,7 @@ func IdleLimit(ctx context.Context, pool *pgxpool.Pool) (time.Duration, error) {
 // Promote moves deliveries that have become due to their queues, as often as there are some, and returns how many.
 func (m *Member) Promote(ctx context.Context) (moved int, err error) {
 	for {
-		var n int
-		err := db.Call(ctx, m.Pool, "promote_delayed", `select core.promote_delayed($1::int)`, []any{promoteBatch}, &n)
+		n, err := m.promote(ctx)
 		if moved += n; err != nil || n < promoteBatch {
 			return moved, err
 		}
@@ -91,6 +114,13 @@ func (m *Member) Promote(ctx context.Context) (moved int, err error) {
 }
 
 const promoteBatch = 1000
+
+func (m *Member) promote(ctx context.Context) (n int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, promoteTimeout)
+	defer cancel()
+	err = db.Call(ctx, m.Pool, "promote_delayed", `select core.promote_delayed($1::int)`, []any{promoteBatch}, &n)
+	return n, err
+}
 
 // Unpark puts some parked deliveries that this node or another one handles back on their queues and reports whether there may
 // be more. It is meant for after Register, which moves the first of them; what is parked later comes back with the tick.
@@ -115,6 +145,8 @@ const fireBatch = 5000
 
 // Tick runs the upkeep that is due, which pg_cron does as well where it is there.
 func (m *Member) Tick(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, tickTimeout)
+	defer cancel()
 	var result []byte
 	return db.Call(ctx, m.Pool, "tick", `select core.tick()::text`, nil, &result)
 }

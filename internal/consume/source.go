@@ -13,6 +13,9 @@ import (
 // that this node still leases the item.
 type Item interface {
 	Delivery() *nexus.Delivery
+
+	// Due is since when it could be taken, zero if that is not known.
+	Due() time.Time
 }
 
 // Action says what becomes of an item.

@@ -27,6 +27,7 @@ var Pages = []Page{
 	{"functions.md", Functions},
 	{"tables.md", Tables},
 	{"errors.md", Errors},
+	{"metrics.md", Metrics},
 }
 
 const generated = "<!-- Generated from the database by `make docs`. -->\n\n"

@@ -48,6 +48,7 @@ begin
       -- consumer
       ('core.ack', '{nexus_consumer}'),
       ('core.consumer_settings', '{nexus_consumer}'),
+      ('core.metrics_sample', '{nexus_consumer}'),
       ('core.claim', '{nexus_consumer}'),
       ('core.settle', '{nexus_consumer}'),
       ('core.settle_and_claim', '{nexus_consumer}'),

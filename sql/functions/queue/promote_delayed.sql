@@ -17,7 +17,7 @@ begin
             select d.delayed_id from core.delayed d where d.due_at <= v_now order by d.due_at limit p_limit for update skip locked),
         gone as (
             delete from core.delayed d using due where d.delayed_id = due.delayed_id returning d.*)
-        select g.queue_name, array_agg(g.message order by g.due_at, g.delayed_id) as messages, array_agg(g.headers order by g.due_at, g.delayed_id) as headers, count(*)::integer as n
+        select g.queue_name, array_agg(g.message order by g.due_at, g.delayed_id) as messages, array_agg(coalesce(g.headers, '{}') || jsonb_build_object('nexus-due', core_private.iso(g.due_at)) order by g.due_at, g.delayed_id) as headers, count(*)::integer as n
           from gone g group by g.queue_name order by g.queue_name
     loop
         execute format('insert into %s (vt, message, headers) select $1, u.m, u.h from unnest($2, $3) with ordinality u(m, h, n) order by u.n', core_private.queue_relation(r.queue_name))

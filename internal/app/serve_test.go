@@ -1,0 +1,138 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"github.com/nexuspg/nexus/internal/config"
+	"github.com/nexuspg/nexus/internal/dbtest"
+)
+
+type fakeNode struct{ health, ready error }
+
+func (f *fakeNode) Health() error { return f.health }
+func (f *fakeNode) Ready() error  { return f.ready }
+
+func TestEndpoints(t *testing.T) {
+	n := &fakeNode{}
+	h := handler(n, prometheus.NewRegistry(), Slog(zerolog.Nop()))
+	ask := func(method, path string) (int, string) {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(method, path, nil))
+		return w.Code, w.Body.String()
+	}
+	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
+		if code, _ := ask("GET", path); code != http.StatusOK {
+			t.Errorf("%s of a good node: %d", path, code)
+		}
+		if code, _ := ask("POST", path); code != http.StatusMethodNotAllowed {
+			t.Errorf("POST %s: %d", path, code)
+		}
+	}
+	n.ready = errors.New("deaf")
+	if code, body := ask("GET", "/readyz"); code != http.StatusServiceUnavailable || body != "deaf\n" {
+		t.Errorf("/readyz of a deaf node: %d %q", code, body)
+	}
+	if code, _ := ask("GET", "/healthz"); code != http.StatusOK {
+		t.Errorf("/healthz follows Ready: %d", code)
+	}
+	n.health = errors.New("deaf")
+	if code, _ := ask("GET", "/healthz"); code != http.StatusServiceUnavailable {
+		t.Errorf("/healthz of a deaf node: %d", code)
+	}
+	for _, path := range []string{"/", "/debug/pprof/", "/debug/vars"} {
+		if code, _ := ask("GET", path); code != http.StatusNotFound {
+			t.Errorf("%s: %d", path, code)
+		}
+	}
+}
+
+// log is a buffer for goroutines.
+type log struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func TestRunAnswers(t *testing.T) {
+	db := dbtest.New(t)
+	db.Namespace("shop")
+	db.Exec("select core.emit('shop', 'x')")
+	var out log
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	cfg := &config.Config{
+		DatabaseURL: db.URL, Namespace: "shop", ConnectTimeout: 5 * time.Second, Lease: 30 * time.Second, IdlePollInterval: time.Second,
+		HandlerTimeout: time.Minute, HTTPAddress: "127.0.0.1:0",
+	}
+	go func() { done <- Run(ctx, cfg, Logger(&out, "info")) }()
+	db.Wait("select exists (select from core.nodes where state = 'active')")
+	found := regexp.MustCompile(`"address":"([^"]+)"`).FindStringSubmatch(out.String())
+	if found == nil {
+		t.Fatalf("the log does not say where it answers:\n%s", &out)
+	}
+	get := func(path string) (int, string) {
+		r, err := http.Get("http://" + found[1] + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Body.Close()
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.StatusCode, string(body)
+	}
+	for deadline := time.Now().Add(time.Minute); ; {
+		if code, _ := get("/readyz"); code == http.StatusOK {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("not ready after a minute")
+		}
+	}
+	_, text := get("/metrics")
+	for _, want := range []string{
+		`nexus_queue_messages{consumer="default",namespace="shop",state="visible"} 1`, `nexus_node_ready{namespace="shop"} 1`, "go_goroutines",
+		"process_cpu_seconds_total",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if r, err := http.Get("http://" + found[1] + "/healthz"); err == nil {
+		_ = r.Body.Close()
+		t.Error("it still answers after the end")
+	}
+
+	cfg.HTTPAddress = "192.0.2.1:1"
+	if err := Run(t.Context(), cfg, zerolog.Nop()); err == nil || !strings.Contains(err.Error(), "NEXUS_HTTP_ADDRESS") {
+		t.Errorf("an address of another machine: %v", err)
+	}
+}

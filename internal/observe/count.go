@@ -1,0 +1,96 @@
+package observe
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/consume"
+	"github.com/nexuspg/nexus/internal/telemetry"
+)
+
+// counter is the observer that counts for one consumer.
+type counter struct {
+	m                   *Metrics
+	namespace, consumer string
+	pattern             func(eventType string) string
+	running             prometheus.Gauge
+	lag, batch          prometheus.Observer
+}
+
+// Observer counts for a consumer. pattern tells the first pattern of its handlers that matches an event type, "" if none does.
+func (m *Metrics) Observer(ns nexus.Namespace, consumer string, pattern func(eventType string) string) consume.Observer {
+	return &counter{
+		m: m, namespace: string(ns), consumer: consumer, pattern: pattern,
+		running: m.running.WithLabelValues(string(ns), consumer),
+		lag:     m.pickupLag.WithLabelValues(string(ns), consumer),
+		batch:   m.claimBatch.WithLabelValues(string(ns), consumer),
+	}
+}
+
+func (c *counter) label(d *nexus.Delivery) string {
+	if p := c.pattern(d.Type); p != "" {
+		return p
+	}
+	return telemetry.OtherType
+}
+
+func (c *counter) inc(v *prometheus.CounterVec, d *nexus.Delivery) {
+	v.WithLabelValues(c.namespace, c.consumer, c.label(d)).Inc()
+}
+
+// Claimed implements [consume.Observer].
+func (c *counter) Claimed(items []consume.Item, buried int) {
+	c.batch.Observe(float64(len(items)))
+	now := time.Now()
+	for _, it := range items {
+		if due := it.Due(); !due.IsZero() {
+			c.lag.Observe(max(now.Sub(due).Seconds(), 0))
+		}
+	}
+	if buried > 0 {
+		c.m.deadLettered.WithLabelValues(c.namespace, c.consumer, telemetry.OtherType).Add(float64(buried))
+	}
+}
+
+// Handling implements [consume.Observer].
+func (c *counter) Handling(ctx context.Context, batch []*nexus.Delivery) (context.Context, func([]consume.Observed, time.Duration)) {
+	c.running.Inc()
+	return ctx, func(results []consume.Observed, took time.Duration) {
+		c.running.Dec()
+		// A call is one observation, however many it had; the results of a batch are counted when they are settled.
+		result := "late"
+		if !results[0].Late {
+			result = results[0].Action.String()
+		}
+		c.m.duration.WithLabelValues(c.namespace, c.consumer, c.label(batch[0]), result).Observe(took.Seconds())
+	}
+}
+
+// Settled implements [consume.Observer].
+func (c *counter) Settled(results []consume.Result, outcomes []consume.Outcome) {
+	others := map[consume.Item]bool{}
+	for _, o := range outcomes {
+		others[o.Item] = true
+		d := o.Item.Delivery()
+		switch o.Kind {
+		case consume.Retried:
+			c.inc(c.m.retried, d)
+		case consume.Buried:
+			c.inc(c.m.deadLettered, d)
+		case consume.Released:
+			c.inc(c.m.released, d)
+		case consume.Lost, consume.Gone:
+		}
+	}
+	for i := range results {
+		if r := &results[i]; r.Action == consume.Ack && !others[r.Item] {
+			c.inc(c.m.delivered, r.Item.Delivery())
+		}
+	}
+}
+
+// LeaseLost implements [consume.Observer].
+func (c *counter) LeaseLost(d *nexus.Delivery) { c.inc(c.m.leasesLost, d) }

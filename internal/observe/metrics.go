@@ -1,0 +1,86 @@
+package observe
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/telemetry"
+)
+
+// Metrics are those of all nodes of a process that share a registry.
+type Metrics struct {
+	delivered, retried, deadLettered, released, leasesLost *prometheus.CounterVec
+	running                                                *prometheus.GaugeVec
+	duration, pickupLag, claimBatch                        *prometheus.HistogramVec
+
+	vecs  []prometheus.Collector
+	asked map[string]*prometheus.Desc // made at each scrape, by name
+
+	mu    sync.Mutex
+	nodes []*node // in the order they were added
+}
+
+// Register makes the metrics known to reg, or finds those that another node has made known to it.
+func Register(reg prometheus.Registerer) (*Metrics, error) {
+	m := &Metrics{asked: map[string]*prometheus.Desc{}}
+	counter := func(d telemetry.Metric) *prometheus.CounterVec {
+		v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: d.Name, Help: d.Help}, d.Labels)
+		m.vecs = append(m.vecs, v)
+		return v
+	}
+	histogram := func(d telemetry.Metric) *prometheus.HistogramVec {
+		v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: d.Name, Help: d.Help, Buckets: d.Buckets}, d.Labels)
+		m.vecs = append(m.vecs, v)
+		return v
+	}
+	m.delivered, m.retried = counter(telemetry.EventsDelivered), counter(telemetry.EventsRetried)
+	m.deadLettered, m.released = counter(telemetry.EventsDeadLettered), counter(telemetry.EventsReleased)
+	m.leasesLost = counter(telemetry.LeasesLost)
+	m.duration, m.pickupLag = histogram(telemetry.HandlerDuration), histogram(telemetry.PickupLag)
+	m.claimBatch = histogram(telemetry.ClaimBatch)
+	m.running = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: telemetry.HandlersRunning.Name, Help: telemetry.HandlersRunning.Help,
+	}, telemetry.HandlersRunning.Labels)
+	m.vecs = append(m.vecs, m.running)
+	for _, d := range []telemetry.Metric{
+		telemetry.EventsEmitted, telemetry.HeartbeatAge, telemetry.FetchAge, telemetry.Ready, telemetry.QueueMessages,
+		telemetry.QueueOldest, telemetry.DeadLetters, telemetry.SweepAge, telemetry.SweepFailures, telemetry.SampleAge,
+	} {
+		m.asked[d.Name] = prometheus.NewDesc(d.Name, d.Help, d.Labels, nil)
+	}
+	err := reg.Register(m)
+	if already, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {
+		if there, ok := already.ExistingCollector.(*Metrics); ok {
+			return there, nil
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("register metrics: %w", err)
+	}
+	return m, nil
+}
+
+// Describe implements [prometheus.Collector].
+func (m *Metrics) Describe(ch chan<- *prometheus.Desc) {
+	for _, v := range m.vecs {
+		v.Describe(ch)
+	}
+	for _, d := range m.asked {
+		ch <- d
+	}
+}
+
+// Collect implements [prometheus.Collector].
+func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
+	for _, v := range m.vecs {
+		v.Collect(ch)
+	}
+	telemetry.EachEmitted(func(ns nexus.Namespace, n int64) {
+		ch <- prometheus.MustNewConstMetric(m.asked[telemetry.EventsEmitted.Name], prometheus.CounterValue, float64(n), string(ns))
+	})
+	m.collectNodes(ch)
+}

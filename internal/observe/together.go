@@ -1,0 +1,58 @@
+package observe
+
+import (
+	"context"
+	"time"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/consume"
+)
+
+// Together tells several observers, nil for none. Contexts pass through them in order.
+func Together(all ...consume.Observer) consume.Observer {
+	var some together
+	for _, o := range all {
+		if o != nil {
+			some = append(some, o)
+		}
+	}
+	switch len(some) {
+	case 0:
+		return nil
+	case 1:
+		return some[0]
+	}
+	return some
+}
+
+type together []consume.Observer
+
+func (t together) Claimed(items []consume.Item, buried int) {
+	for _, o := range t {
+		o.Claimed(items, buried)
+	}
+}
+
+func (t together) Handling(ctx context.Context, batch []*nexus.Delivery) (context.Context, func([]consume.Observed, time.Duration)) {
+	ends := make([]func([]consume.Observed, time.Duration), len(t))
+	for i, o := range t {
+		ctx, ends[i] = o.Handling(ctx, batch)
+	}
+	return ctx, func(results []consume.Observed, took time.Duration) {
+		for _, end := range ends {
+			end(results, took)
+		}
+	}
+}
+
+func (t together) Settled(results []consume.Result, outcomes []consume.Outcome) {
+	for _, o := range t {
+		o.Settled(results, outcomes)
+	}
+}
+
+func (t together) LeaseLost(d *nexus.Delivery) {
+	for _, o := range t {
+		o.LeaseLost(d)
+	}
+}

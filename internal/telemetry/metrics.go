@@ -1,0 +1,102 @@
+package telemetry
+
+// Metric is a metric that a node exports.
+type Metric struct {
+	Name    string
+	Kind    Kind
+	Labels  []string
+	Help    string
+	Buckets []float64 // of a histogram
+}
+
+// Kind is spelt as Prometheus does.
+type Kind string
+
+// The kinds.
+const (
+	Counter   Kind = "counter"
+	Gauge     Kind = "gauge"
+	Histogram Kind = "histogram"
+)
+
+// The labels. Each has few values: event_type is the first pattern of the program's handlers that matches, never the type of an
+// event, and there is none for nodes, since the scraper names the process.
+const (
+	LabelNamespace = "namespace"
+	LabelConsumer  = "consumer"
+	LabelEventType = "event_type"
+	LabelResult    = "result"
+	LabelState     = "state"
+	LabelSweep     = "sweep"
+)
+
+// OtherType is the event_type of what no handler's pattern tells.
+const OtherType = "other"
+
+var (
+	perType     = []string{LabelNamespace, LabelConsumer, LabelEventType}
+	perConsumer = []string{LabelNamespace, LabelConsumer}
+	perSpace    = []string{LabelNamespace}
+)
+
+// What nodes count and measure themselves.
+var (
+	EventsEmitted = Metric{"nexus_events_emitted_total", Counter, perSpace,
+		"Events that Emitters of this process wrote, without duplicates; those of a transaction that rolled back are among them.", nil}
+	EventsDelivered = Metric{"nexus_events_delivered_total", Counter, perType,
+		"Deliveries that were handled and acknowledged.", nil}
+	EventsRetried = Metric{"nexus_events_retried_total", Counter, perType,
+		"Failed attempts that will be tried again.", nil}
+	EventsDeadLettered = Metric{"nexus_events_dead_lettered_total", Counter, perType,
+		"Deliveries given up by this node: rejected, out of attempts, or found after their processes died too often.", nil}
+	EventsReleased = Metric{"nexus_events_released_total", Counter, perType,
+		"Deliveries given back without using an attempt.", nil}
+	LeasesLost = Metric{"nexus_leases_lost_total", Counter, perType,
+		"Results refused because the lease was lost; another node may have handled the event.", nil}
+	HandlerDuration = Metric{"nexus_handler_duration_seconds", Histogram, append(perType[:3:3], LabelResult),
+		"Duration of one call of handlers, by what became of it: ack, retry, reject, release, or late when it was given up first.",
+		[]float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800}}
+	HandlersRunning = Metric{"nexus_handlers_running", Gauge, perConsumer,
+		"Calls of handlers under way.", nil}
+	PickupLag = Metric{"nexus_pickup_lag_seconds", Histogram, perConsumer,
+		"Time from when a delivery was due to when it was claimed, by the clocks of database and node.",
+		[]float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200}}
+	ClaimBatch = Metric{"nexus_claim_batch_deliveries", Histogram, perConsumer,
+		"Deliveries that one claim brought.", []float64{0, 1, 2, 5, 10, 20, 50, 100, 200}}
+)
+
+// What is asked for at each scrape.
+var (
+	HeartbeatAge = Metric{"nexus_heartbeat_age_seconds", Gauge, perSpace,
+		"Time since the database last answered a heartbeat of this node.", nil}
+	FetchAge = Metric{"nexus_fetch_age_seconds", Gauge, perSpace,
+		"Time since the database last answered a claim, or since the node last had no room for one. Health goes by it.", nil}
+	Ready = Metric{"nexus_node_ready", Gauge, perSpace,
+		"1 if the node takes events: it runs, does not drain, and its last claim was answered not long ago.", nil}
+)
+
+// What nodes sample from the database: one of a namespace, at most once in 15 seconds, and all report it.
+var (
+	QueueMessages = Metric{"nexus_queue_messages", Gauge, append(perConsumer[:2:2], LabelState),
+		"Deliveries of a consumer by state: visible, in_flight, waiting, delayed or parked. Exact up to 10,000, estimates beyond.", nil}
+	QueueOldest = Metric{"nexus_queue_oldest_seconds", Gauge, perConsumer,
+		"Age of the oldest message on the queue of a consumer, whatever it waits for.", nil}
+	DeadLetters = Metric{"nexus_dead_letters_unresolved", Gauge, perSpace,
+		"Dead letters that nobody has replayed or resolved; 10,001 means that many or more.", nil}
+	SweepAge = Metric{"nexus_sweep_age_seconds", Gauge, []string{LabelSweep},
+		"Time since a piece of upkeep last ran well, on any node or by pg_cron.", nil}
+	SweepFailures = Metric{"nexus_sweep_failures", Gauge, []string{LabelSweep},
+		"Failed runs of a piece of upkeep since the last good one.", nil}
+	SampleAge = Metric{"nexus_sample_age_seconds", Gauge, perSpace,
+		"Age of the sample that the gauges of queues, dead letters and sweeps come from.", nil}
+)
+
+// Metrics are all of them, in the order of the reference page.
+func Metrics() []Metric {
+	return []Metric{
+		EventsEmitted, EventsDelivered, EventsRetried, EventsDeadLettered, EventsReleased, LeasesLost,
+		HandlerDuration, HandlersRunning, PickupLag, ClaimBatch,
+		HeartbeatAge, FetchAge, Ready,
+		QueueMessages, QueueOldest, DeadLetters, SweepAge, SweepFailures, SampleAge,
+	}
+}

@@ -1,0 +1,29 @@
+package node
+
+import (
+	"github.com/nexuspg/nexus/internal/consume"
+	"github.com/nexuspg/nexus/internal/observe"
+)
+
+// observer watches the loop of a consumer, if anybody wants to know.
+func (r *run) observer(consumer string) consume.Observer {
+	var metrics consume.Observer
+	if r.metrics != nil {
+		metrics = r.metrics.Observer(r.Namespace, consumer, r.handlers.PatternOf)
+	}
+	return observe.Together(metrics)
+}
+
+// measure adds what is asked of this node at each scrape.
+func (r *run) measure(n *Node, state *running) (end func()) {
+	if r.metrics == nil {
+		return func() {}
+	}
+	return r.metrics.Add(observe.Node{
+		Namespace: string(r.Namespace),
+		Heartbeat: r.member.LastHeartbeat,
+		Fetch:     state.loop.LastFetch,
+		Ready:     func() bool { return n.Ready() == nil },
+		Sample:    r.member.Sample,
+	})
+}

@@ -1,0 +1,310 @@
+package node_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/dbtest"
+	"github.com/nexuspg/nexus/internal/telemetry"
+	"github.com/nexuspg/nexus/node"
+)
+
+// scrape returns values by name and labels: of a histogram the number of its observations.
+func scrape(t *testing.T, reg prometheus.Gatherer) map[string]float64 {
+	t.Helper()
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]float64{}
+	for _, f := range families {
+		for _, m := range f.Metric {
+			var labels []string
+			for _, l := range m.Label {
+				labels = append(labels, l.GetValue())
+			}
+			key := strings.TrimPrefix(f.GetName(), "nexus_") + " " + strings.Join(labels, " ")
+			switch f.GetType() {
+			case dto.MetricType_COUNTER:
+				values[key] = m.GetCounter().GetValue()
+			case dto.MetricType_GAUGE:
+				values[key] = m.GetGauge().GetValue()
+			case dto.MetricType_HISTOGRAM:
+				values[key] = float64(m.GetHistogram().GetSampleCount())
+			default:
+				t.Errorf("%s is a %s", f.GetName(), f.GetType())
+			}
+		}
+	}
+	return values
+}
+
+// eventually waits until f returns true.
+func eventually(t *testing.T, what string, within time.Duration, f func() bool) time.Duration {
+	t.Helper()
+	began := time.Now()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !f() {
+		if time.Since(began) > within {
+			t.Fatalf("%s: not within %s", what, within)
+		}
+		<-tick.C
+	}
+	return time.Since(began)
+}
+
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	reg := prometheus.NewRegistry()
+	n := node.New(db.Pool, node.Config{Namespace: ns, Lease: time.Second, Registerer: reg})
+	flaky := n.On("order.*", func(_ context.Context, _ pgx.Tx, d *nexus.Delivery) error {
+		switch {
+		case d.Type == "order.bad":
+			return nexus.Reject("bad")
+		case d.Type == "order.flaky" && d.Attempt == 1:
+			return errors.New("boom")
+		}
+		return nil
+	})
+	flaky.Retry = quick
+	release := make(chan struct{})
+	n.OnLeased("slow", func(_ context.Context, d *nexus.Delivery) error {
+		if d.Deferrals == 0 {
+			return nexus.Release(time.Millisecond)
+		}
+		<-release
+		return nil
+	})
+	stolen := false
+	n.OnLeased("stolen", func(ctx context.Context, _ *nexus.Delivery) error {
+		if !stolen {
+			stolen = true
+			db.Exec(`update pgmq.q_core_events_shop set read_ct = read_ct + 1 where message ->> 'eventType' = 'stolen'`)
+			<-ctx.Done() // and the late result is none that was delivered
+		}
+		return nil
+	})
+	db.Exec("select core.tick()") // sweeps have an age once they ran
+	start(t, n)
+	for _, typ := range []string{"order.placed", "order.paid", "order.bad", "order.flaky", "slow", "stolen", "nobody"} {
+		emit(t, db, typ, nil)
+	}
+	running := "handlers_running default shop"
+	want := map[string]float64{
+		"events_delivered_total default order.* shop":          3,
+		"events_retried_total default order.* shop":            1,
+		"events_dead_lettered_total default order.* shop":      1,
+		"events_released_total default slow shop":              1,
+		"leases_lost_total default stolen shop":                1,
+		"events_delivered_total default stolen shop":           1,
+		"handler_duration_seconds default order.* shop ack":    3,
+		"handler_duration_seconds default order.* shop retry":  1,
+		"handler_duration_seconds default order.* shop reject": 1,
+		"handler_duration_seconds default slow shop release":   1,
+		"handler_duration_seconds default stolen shop ack":     2,
+		running: 1,
+	}
+	var got map[string]float64
+	var missing string
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(missing)
+		}
+	})
+	eventually(t, "the counts", 20*time.Second, func() bool {
+		got = scrape(t, reg)
+		for key, v := range want {
+			if got[key] != v {
+				missing = fmt.Sprintf("%s is %v, want %v", key, got[key], v)
+				return false
+			}
+		}
+		return true
+	})
+	for key, least := range map[string]float64{
+		"events_emitted_total shop": 7, "pickup_lag_seconds default shop": 6, "claim_batch_deliveries default shop": 1, "node_ready shop": 1,
+	} {
+		if got[key] < least {
+			t.Errorf("%s is %v, want at least %v", key, got[key], least)
+		}
+	}
+	for _, key := range []string{"heartbeat_age_seconds shop", "fetch_age_seconds shop"} {
+		if v, there := got[key]; !there || v < 0 || v > 10 {
+			t.Errorf("%s is %v", key, v)
+		}
+	}
+	close(release)
+	eventually(t, "no handler runs", time.Minute, func() bool { return scrape(t, reg)[running] == 0 })
+
+	// Everything that is promised is there, and nothing else, whatever happened: names, kinds and labels.
+	promised := map[string]bool{}
+	for _, m := range telemetry.Metrics() {
+		promised[strings.TrimPrefix(m.Name, "nexus_")] = false
+	}
+	for key := range got {
+		name, _, _ := strings.Cut(key, " ")
+		if _, there := promised[name]; !there {
+			t.Errorf("%s is exported and not promised", name)
+		}
+		promised[name] = true
+	}
+	for name, seen := range promised {
+		if !seen {
+			t.Errorf("%s is promised and not exported", name)
+		}
+	}
+	for key := range got {
+		if strings.Contains(key, "order.bad") || strings.Contains(key, "nobody") {
+			t.Errorf("%s tells an event's type", key)
+		}
+	}
+}
+
+// What waits is sampled from the database, once for all nodes, and is of this namespace.
+func TestMetricsOfQueues(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	db.Namespace("other")
+	db.Exec(`select core.emit('shop', 'nobody'), core.emit('shop', 'nobody'), core.emit('other', 'nobody'),
+		core.emit('shop', 'nobody', '1', '{"delay": "1 h"}')`)
+	reg := prometheus.NewRegistry()
+	var nodes []*node.Node
+	for range 2 {
+		n := node.New(db.Pool, node.Config{Namespace: ns, Registerer: reg})
+		n.On("order.placed", func(context.Context, pgx.Tx, *nexus.Delivery) error { return nil })
+		nodes = append(nodes, n)
+	}
+	ends := []func(){start(t, nodes[0]), start(t, nodes[1])}
+	for _, n := range nodes {
+		eventually(t, "a node is ready", time.Minute, func() bool { return n.Ready() == nil })
+	}
+	got := scrape(t, reg)
+	for key, v := range map[string]float64{
+		"queue_messages default shop in_flight": 0, "queue_messages default shop delayed": 1,
+		"dead_letters_unresolved shop": 0, "node_ready shop": 1,
+	} {
+		if have, there := got[key]; !there || have != v {
+			t.Errorf("%s is %v, want %v", key, have, v)
+		}
+	}
+	// A sweep may have parked what nobody handles.
+	if n := got["queue_messages default shop visible"] + got["queue_messages default shop parked"]; n != 2 {
+		t.Errorf("%v messages wait, want 2", n)
+	}
+	for key := range got {
+		if strings.Contains(key, "queue_messages") && strings.Contains(key, "other") {
+			t.Errorf("%s is of another namespace", key)
+		}
+	}
+	if n := dbtest.Get[int](db, `select count(*)::int from core_private.metric_samples`); n != 1 {
+		t.Errorf("%d samples for two nodes and one scrape of them", n)
+	}
+	for _, end := range ends {
+		end()
+	}
+	for key := range scrape(t, reg) {
+		if strings.Contains(key, "age_seconds shop") || strings.Contains(key, "node_ready") {
+			t.Errorf("%s is still exported after the nodes have stopped", key)
+		}
+	}
+}
+
+// A node can send heartbeats and yet be deaf: here the queue's table is locked.
+func TestHealthGoesByTheFetch(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	db.Exec("alter table core.nodes alter heartbeat_every set default '1 s'")
+	reg := prometheus.NewRegistry()
+	n := node.New(db.Pool, node.Config{Namespace: ns, Registerer: reg})
+	n.On("x", func(context.Context, pgx.Tx, *nexus.Delivery) error { return nil })
+	if err := n.Ready(); !errors.Is(err, node.ErrNotRunning) {
+		t.Errorf("Ready before Run: %v", err)
+	}
+	start(t, n)
+	eventually(t, "ready", time.Minute, func() bool { return n.Ready() == nil && n.Health() == nil })
+
+	tx, err := db.Owner.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	if _, err := tx.Exec(t.Context(), "lock table pgmq.q_core_events_shop in access exclusive mode"); err != nil {
+		t.Fatal(err)
+	}
+	if took := eventually(t, "not ready", 20*time.Second, func() bool { return n.Ready() != nil }); took < 5*time.Second {
+		t.Errorf("not ready after %s already", took)
+	}
+	if err := n.Health(); err != nil {
+		t.Errorf("Health forgives more than Ready, and says %v", err)
+	}
+	if got := scrape(t, reg); got["node_ready shop"] != 0 || got["fetch_age_seconds shop"] < 9 || got["heartbeat_age_seconds shop"] > 9 {
+		t.Errorf("ready %v, fetch age %v, heartbeat age %v", got["node_ready shop"], got["fetch_age_seconds shop"], got["heartbeat_age_seconds shop"])
+	}
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "ready again", time.Minute, func() bool { return n.Ready() == nil })
+}
+
+// A network that swallows everything: nothing fails, nothing answers.
+func TestHealthOfAStalledConnection(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for half a minute, in which a node counts as healthy")
+	}
+	t.Parallel()
+	db := newDB(t)
+	proxy := db.Proxy()
+	pool, err := pgxpool.New(t.Context(), proxy.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	reg := prometheus.NewRegistry()
+	n := node.New(pool, node.Config{Namespace: ns, Registerer: reg})
+	handled := make(chan struct{}, 1)
+	n.On("x", func(context.Context, pgx.Tx, *nexus.Delivery) error {
+		handled <- struct{}{}
+		return nil
+	})
+	start(t, n)
+	eventually(t, "ready", time.Minute, func() bool { return n.Ready() == nil })
+	scrape(t, reg)
+
+	proxy.Stall(true)
+	began := time.Now()
+	eventually(t, "not ready", 20*time.Second, func() bool { return n.Ready() != nil })
+	took := eventually(t, "scraped", 10*time.Second, func() bool { return scrape(t, reg)["node_ready shop"] == 0 })
+	if took > 5*time.Second {
+		t.Errorf("a scrape waits %s for a database that does not answer", took)
+	}
+	eventually(t, "not healthy", 40*time.Second, func() bool { return n.Health() != nil })
+	if since := time.Since(began); since > 40*time.Second {
+		t.Errorf("healthy for %s", since)
+	}
+	proxy.Stall(false)
+	eventually(t, "healthy again", time.Minute, func() bool { return n.Ready() == nil && n.Health() == nil })
+	emit(t, db, "x", nil)
+	<-handled
+}
+
+func TestARegistryWithOtherMetricsOfTheseNames(t *testing.T) {
+	reg := prometheus.NewRegistry()
+	reg.MustRegister(prometheus.NewGauge(prometheus.GaugeOpts{Name: telemetry.FetchAge.Name}))
+	n := node.New(newDB(t).Pool, node.Config{Namespace: ns, Registerer: reg})
+	_, err := n.Work(t.Context(), 1)
+	if e, ok := errors.AsType[*nexus.Error](err); !ok || e.Field != "Config.Registerer" {
+		t.Error(fmt.Sprint(err))
+	}
+}
