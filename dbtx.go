@@ -3,6 +3,7 @@ package nexus
 import (
 	"context"
 	"database/sql"
+	"reflect"
 	"time"
 
 	"github.com/google/uuid"
@@ -20,9 +21,13 @@ type DBTX interface {
 // SQL makes a [DBTX] of a *sql.Tx, *sql.DB or *sql.Conn, or of what an ORM keeps inside its own transaction (bun: tx.Tx,
 // gorm: tx.Statement.ConnPool). The driver must be github.com/jackc/pgx/v5/stdlib, in any of its query modes, and the method
 // must pass query and arguments on as they are; bun's own QueryRowContext rewrites placeholders and will not do.
+// A nil pointer makes a nil DBTX, which every call refuses with [ErrInvalid].
 func SQL(q interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }) DBTX {
+	if v := reflect.ValueOf(q); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		return nil
+	}
 	return sqlDBTX{q}
 }
 

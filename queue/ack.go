@@ -13,6 +13,9 @@ import (
 //
 // If the transaction rolls back, the ack goes with it, and what the handler returns counts as usual.
 func Ack(ctx context.Context, q nexus.DBTX, d *nexus.Delivery) error {
+	if d == nil {
+		return &nexus.Error{Op: "ack", Code: nexus.CodeArgumentValue, Field: "d", Message: "there is no delivery", Hint: "give the one that the handler was called with"}
+	}
 	err := db.Do(ctx, q, "ack", "core.ack($1::text, $2::text, $3::bigint, $4::int)",
 		string(d.Namespace), d.Consumer, d.MessageID, d.Attempt+d.Deferrals)
 	if err != nil {

@@ -22,6 +22,7 @@ var mutants = []mutant{
 	{"NS2 suffixes of relations", "core_private.check_namespace_name", []string{"_vt_idx|", ""}, "create_namespace/names", false},
 	{"NS2 two separators", "core_private.check_namespace_name", []string{"when v_flat ~ '__' then 'two separators stand in a row'", ""}, "create_namespace/names", false},
 	{"NS3 shared queues", "core.create_namespace", []string{"where q.queue_name in (v_queue, v_dlq)", "where false"}, "create_namespace/names", false},
+	{"NS3 a queue that another role owns", "core_private.create_queue", []string{"not pg_has_role(current_user, c.relowner, 'usage')", "false"}, "create_namespace/foreign_queue", false},
 	{"NS4 names by rule", "core.queue_name_for_namespace", []string{"replace(p_namespace, '-', '_')", "p_namespace"}, "create_namespace/names", false},
 	{"NS5 confirmation", "core.drop_namespace", []string{"p_confirm is distinct from p_namespace", "false"}, "drop_namespace/confirm", false},
 	{"NS5 undelivered events", "core.drop_namespace", []string{"if v_held then", "if false then"}, "drop_namespace/confirm", false},

@@ -368,6 +368,33 @@ func TestWakeOnlyWhoWaits(t *testing.T) {
 	}
 }
 
+// P3: a queue that somebody has locked is reported without numbers and holds up nobody.
+func TestQueueMetricsDoNotWaitForALockedQueue(t *testing.T) {
+	db := dbtest.New(t)
+	db.Namespace("closed")
+	db.Namespace("shop")
+	db.Exec(`select core.emit('shop', 'x')`)
+	tx, err := db.Owner.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	if _, err := tx.Exec(t.Context(), `lock table pgmq.q_core_events_closed in access exclusive mode`); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	rows, _ := db.Owner.Query(ctx, `select queue_name || ' ' || coalesce(queue_length::text, 'unknown')
+		from core.queue_metrics where queue_name !~ '_dlq$' order by 1`)
+	got, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"core_events_closed unknown", "core_events_shop 1"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // I4: one tick at a time; the second leaves at once instead of waiting.
 func TestASecondTickLeaves(t *testing.T) {
 	db := dbtest.New(t)

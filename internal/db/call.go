@@ -8,12 +8,19 @@ package db
 
 import (
 	"context"
+	"reflect"
 
 	"github.com/nexuspg/nexus"
 )
 
 // Call runs a statement that returns one row and scans it into dest. op names the SQL function in errors.
 func Call(ctx context.Context, q nexus.DBTX, op, sql string, args []any, dest ...any) error {
+	if v := reflect.ValueOf(q); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		return &nexus.Error{
+			Op: op, Code: nexus.CodeArgumentValue, Field: "q", Message: "q is nil, so there is no database to ask",
+			Hint: "give a pool, a connection or a transaction that was opened without an error",
+		}
+	}
 	return Error(ctx, op, q.QueryRow(ctx, sql, args...).Scan(dest...))
 }
 

@@ -6,7 +6,16 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_relation text := core_private.queue_relation(p_queue);
+    v_taken    record;
 begin
+    -- Only who owns a table may store settings and policies with it.
+    select c.oid::regclass as name, c.relowner::regrole as owner into v_taken from pg_class c
+     where c.oid in (to_regclass(v_relation), to_regclass(format('pgmq.%I', 'a_' || p_queue))) and not pg_has_role(current_user, c.relowner, 'usage') limit 1;
+    if found then
+        raise exception using errcode = 'NX202', column = 'p_namespace',
+            message = format('queue %s is there already and its table %s belongs to role %s', p_queue, v_taken.name, v_taken.owner),
+            hint = format('To adopt it: alter table %s owner to %I; or choose another name.', v_taken.name, current_user);
+    end if;
     -- pgmq's own "if not exists" says so for each of its relations.
     perform set_config('client_min_messages', 'warning', true);
     perform pgmq."create"(p_queue);
