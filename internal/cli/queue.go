@@ -23,7 +23,7 @@ func newQueueList(s *session) *cobra.Command {
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List queues with their length, what is in flight, and how old the oldest message is",
-		Long:    `List the queues of Nexus. Lengths are exact up to 10,000; beyond that they are estimates, which length_is_estimate says.
+		Long: `List the queues of Nexus. Lengths are exact up to 10,000; beyond that they are estimates, which length_is_estimate says.
 A queue that somebody has locked (VACUUM FULL, TRUNCATE) has no numbers.`,
 		Example: "  nexus-node queue list",
 		Args:    cobra.NoArgs,
