@@ -21,6 +21,17 @@ begin
         raise exception using errcode = 'NX006', column = 'p_metadata', message = format('p_metadata is no object: %s', left(p_metadata::text, 100)),
             hint = 'Give an object such as ''{"messageId": 1}'', or NULL.';
     end if;
+    if octet_length(p_producer_node_id) > 512 then
+        raise exception using errcode = 'NX604', column = 'p_producer_node_id',
+            message = format('p_producer_node_id has %s bytes, at most 512 are allowed', octet_length(p_producer_node_id)), hint = 'Give the id of a node or the name of a program.';
+    end if;
+    if p_producer_node_id = '' then
+        raise exception using errcode = 'NX006', column = 'p_producer_node_id', message = 'p_producer_node_id is empty', hint = 'Give the id of a node or the name of a program, or NULL.';
+    end if;
+    if octet_length(p_metadata::text) > 65536 then
+        raise exception using errcode = 'NX604', column = 'p_metadata',
+            message = format('p_metadata has %s bytes, at most 65536 are allowed', octet_length(p_metadata::text)), hint = 'Put the data into the payload.';
+    end if;
     perform pg_current_xact_id();
     insert into core.event_log (event_id, namespace, event_type, payload, emitted_at, producer_node_id, scheduled_task_id, metadata, principal)
     values (nextval('core.event_id_seq'), p_namespace, p_event_type, p_payload, core_private.now(), p_producer_node_id, p_scheduled_task_id,
@@ -28,4 +39,4 @@ begin
     returning event_id into v_id;
     return v_id;
 end $$;
-comment on function core.append_event_log(text, text, jsonb, text, uuid, jsonb) is 'Writes a log row and delivers nothing; returns its event_id. A NULL metadata becomes {}. Raises NX001, NX002, NX003, NX006, NX101, NX401, NX402, NX601.';
+comment on function core.append_event_log(text, text, jsonb, text, uuid, jsonb) is 'Writes a log row and delivers nothing; returns its event_id. A NULL metadata becomes {}. Raises NX001, NX002, NX003, NX006, NX101, NX401, NX402, NX601, NX604.';
