@@ -24,7 +24,8 @@ begin
                            'parked', m.parked, 'oldest_seconds', coalesce(m.oldest_msg_age_seconds, 0)) order by c.name), '[]')
                   from core_private.count_queues(array[p_namespace]) m
                   join core.queues q on q.queue_name = m.queue_name
-                  join core.consumers c on c.consumer_id = q.consumer_id),
+                  join core.consumers c on c.consumer_id = q.consumer_id
+                 where m.queue_length is not null), -- a locked queue has no numbers, which is not the same as none
             'dead_letters', (
                 select count(*) from (
                     select from core.dead_letters d where d.namespace = p_namespace and d.resolved_at is null limit 10001) d),
