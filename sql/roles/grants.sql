@@ -35,6 +35,7 @@ begin
       ('core.resume_task', '{nexus_producer,nexus_operator}'),
       ('core.delete_task', '{nexus_producer,nexus_operator}'),
       ('core.run_task_now', '{nexus_producer,nexus_operator}'),
+      ('core.apply_tasks', '{nexus_producer,nexus_operator}'),
       ('core.backfill_task', '{nexus_producer,nexus_operator}'),
       ('core.run_scheduled_task', '{nexus_producer,nexus_operator,nexus_scheduler}'),
       ('core.emit', '{nexus_producer}'),

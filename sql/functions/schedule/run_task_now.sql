@@ -24,3 +24,12 @@ begin
     event_uid := v_uid;
 end $$;
 comment on function core.run_task_now(uuid) is 'Emits the event of an active task now, without a slot; core.task_runs has it. The schedule is not touched. Raises NX013 for a paused task, NX108, NX401, NX402.';
+
+create or replace function core.run_task_now(p_namespace text, p_name text, out event_id bigint, out event_uid uuid)
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    select r.event_id, r.event_uid into event_id, event_uid from core.run_task_now(core_private.task_named(p_namespace, p_name)) r;
+end $$;
+comment on function core.run_task_now(text, text) is 'core.run_task_now of the task of that name. Raises NX013, NX101, NX108, NX401, NX402.';
