@@ -15,6 +15,7 @@ type Node struct {
 
 	mu       sync.Mutex
 	handlers []*Handler
+	services []Service
 	ran      bool
 	state    *running        // nil before Run has registered and after it
 	drain    chan struct{}   // closed when somebody asked to drain

@@ -138,6 +138,10 @@ func (r *run) run(ctx context.Context, n *Node) error {
 	helpers.Go(func() { r.listen(helping, loop) })
 	helpers.Go(func() { r.upkeep(drained) })
 	helpers.Go(func() { r.timer(drained) })
+	n.mu.Lock()
+	services := n.services
+	n.mu.Unlock()
+	r.serve(drained, &helpers, end, services)
 
 	select {
 	case <-drained.Done():

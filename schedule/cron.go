@@ -209,17 +209,17 @@ func (f *field) read(text string, at int) (string, []bool, *fault) {
 		fill(f.lo, f.hi, 1)
 		return text, set, nil
 	}
-	fail := func(at int, problem, hint string) (string, []bool, *fault) {
-		return "", nil, &fault{field: f.name, at: at, problem: problem, hint: hint}
+	fail := func(at int, problem, hint string) *fault {
+		return &fault{field: f.name, at: at, problem: problem, hint: hint}
 	}
-	badStep := func(at int, n string) (string, []bool, *fault) {
+	badStep := func(at int, n string) *fault {
 		return fail(at, fmt.Sprintf("step %s is not between 1 and %d", clip(n, 20), f.hi),
 			fmt.Sprintf("Choose a step from 1 to %d; it counts within one round of the field.", f.hi))
 	}
 	if m := step.FindStringSubmatch(text); m != nil {
 		n := number(m[1])
 		if n < 1 || n > f.hi {
-			return badStep(at+2, m[1])
+			return "", nil, badStep(at+2, m[1])
 		}
 		fill(f.lo, f.hi, n)
 		if n == 1 {
@@ -231,7 +231,7 @@ func (f *field) read(text string, at int) (string, []bool, *fault) {
 	for _, it := range strings.Split(text, ",") {
 		m := item.FindStringSubmatch(it)
 		if m == nil || special.MatchString(m[1]) {
-			return fail(at, unreadable(it), f.mend(it))
+			return "", nil, fail(at, unreadable(it), f.mend(it))
 		}
 		var ends [2]int
 		for i, text := range m[1:3] {
@@ -246,14 +246,14 @@ func (f *field) read(text string, at int) (string, []bool, *fault) {
 			v, ok := f.value(text)
 			switch top := f.top(); {
 			case !ok:
-				return fail(where, fmt.Sprintf("there is no %s %q", f.name, clip(text, 40)), f.nameMend(text))
+				return "", nil, fail(where, fmt.Sprintf("there is no %s %q", f.name, clip(text, 40)), f.nameMend(text))
 			case v < f.lo || v > top:
-				return fail(where, fmt.Sprintf("%s is not between %d and %d", clip(text, 20), f.lo, top), grammar[f.name])
+				return "", nil, fail(where, fmt.Sprintf("%s is not between %d and %d", clip(text, 20), f.lo, top), grammar[f.name])
 			}
 			ends[i] = v
 		}
 		if m[3] != "" && m[2] == "" {
-			return fail(at, fmt.Sprintf("%q has a step but no range", clip(it, 40)),
+			return "", nil, fail(at, fmt.Sprintf("%q has a step but no range", clip(it, 40)),
 				fmt.Sprintf(`Write "%s-%d/%s" for every %s from there on.`, m[1], f.hi, clip(m[3], 20), clip(m[3], 20)))
 		}
 		if ends[1] < ends[0] {
@@ -264,12 +264,12 @@ func (f *field) read(text string, at int) (string, []bool, *fault) {
 			if ends[1] != f.lo {
 				second = strconv.Itoa(f.lo) + "-" + second
 			}
-			return fail(at, fmt.Sprintf("the range %s-%s runs backwards", m[1], m[2]), fmt.Sprintf(`Split it in two: "%s,%s".`, first, second))
+			return "", nil, fail(at, fmt.Sprintf("the range %s-%s runs backwards", m[1], m[2]), fmt.Sprintf(`Split it in two: "%s,%s".`, first, second))
 		}
 		by := 1
 		if m[3] != "" {
 			if by = number(m[3]); by < 1 || by > f.hi {
-				return badStep(at+strings.Index(it, "/")+1, m[3])
+				return "", nil, badStep(at+strings.Index(it, "/")+1, m[3])
 			}
 		}
 		fill(ends[0], ends[1], by)

@@ -3,6 +3,8 @@
 package svc
 
 import (
+	"log/slog"
+
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/nexuspg/nexus"
@@ -14,4 +16,5 @@ type Runtime struct {
 	NodeID    string
 	Own       *pgxpool.Pool // a few connections of the node itself: claims, settling, heartbeats; never held by user code
 	Handlers  *pgxpool.Pool // the program's pool, for the transactions that user code runs in
+	Logger    *slog.Logger
 }
