@@ -43,7 +43,7 @@ var mutants = []mutant{
 	{"E unknown options", "core_private.check_option_keys", []string{"k <> all (p_known)", "false"}, "emit/options", false},
 	{"D1 types", "core.claim", []string{"or w.t ^@ any ($7)", "or true"}, "claim/claim", false},
 	{"D1 patterns", "core.claim", []string{"or w.t ^@ any ($7)", ""}, "claim/claim", false},
-	{"D1 the floor moves on", "core.claim", []string{"max(m.msg_id) from m", "max(m.msg_id) filter (where m.fate = 'claim') from m"}, "claim/claim", false},
+	{"D1 the floor moves on", "core.claim", []string{"least(max(l.msg_id), ", "least((select max(m.msg_id) from m where m.fate = 'claim'), "}, "claim/claim", false},
 	{"D1 a lease hides", "core.claim", []string{"set vt = $2 + $10", "set vt = $2"}, "claim/claim", false},
 	{"D2 the fence of acks", "core.settle", []string{"q.msg_id = u.id and q.read_ct = u.ct", "q.msg_id = u.id"}, "settle/fence", false},
 	{"D2 the fence of failures", "core_private.settle_failed", []string{"on q.msg_id = u.id and q.read_ct = u.ct", "on q.msg_id = u.id"}, "settle/fence", false},

@@ -542,11 +542,12 @@ func TestDropBesideParking(t *testing.T) {
 	db := dbtest.New(t)
 	db.Exec(`create function public.round(p_n int) returns void language plpgsql as $$
 		begin perform core.create_namespace('shop'); perform core.register_node('shop', 'a', true, '{x}');
-		perform core.emit('shop', 'y') from generate_series(1, 20); end $$`)
+		perform core.emit('shop', 'y') from generate_series(1, 20);
+		perform core.emit('shop', 'y', '1', '{"delay": "1 s"}') from generate_series(1, 20); update core.delayed set due_at = core.now(); end $$`)
 	for i := range 15 {
 		db.Exec(`select public.round($1)`, i)
 		sessions := []string{
-			`select core.drop_namespace('shop', 'shop', true)`, `select core_private.park_unhandled()`, `select core_private.park_unhandled()`,
+			`select core.drop_namespace('shop', 'shop', true)`, `select core_private.park_unhandled()`, `select core.promote_delayed()`,
 			`select core.register_node('shop', 'b', true, '{y}')`,
 		}
 		noErrors(t, atOnce(t, db, len(sessions), func(ctx context.Context, conn *pgx.Conn, i int) error {

@@ -19,6 +19,7 @@ begin
     perform core_private.register_sweep('job_run_details', 'core_private.trim_job_run_details()', '1 day', 'job', 60);
     perform core_private.register_sweep('timezones', 'core_private.refresh_slots()', '1 day', 'job', 70);
     perform core_private.refresh_timezones();
+    perform core_private.register_sweep('set_aside', 'core_private.set_aside()', '10 seconds', 'tick', 900);
     -- Last in a tick: until it commits, a node that registers waits for it.
     perform core_private.register_sweep('park', 'core_private.park_unhandled()', '10 seconds', 'tick', 1000);
     return jsonb_build_object('partitions', core_private.set_up_partitions(), 'jobs', core_private.ensure_jobs());

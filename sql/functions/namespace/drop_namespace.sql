@@ -15,6 +15,7 @@ begin
             hint = format('select core.drop_namespace(%L, %L);', p_namespace, p_namespace);
     end if;
     perform pg_advisory_xact_lock(hashtext('nexus'), hashtext('namespaces'));
+    perform pg_advisory_xact_lock(hashtext('nexus'), hashtext('delayed'));
     perform pg_advisory_xact_lock(hashtext('nexus namespace'), hashtext(p_namespace));
     v_queues := array(select q.queue_name from core.queues q where q.namespace = p_namespace order by q.queue_name);
 

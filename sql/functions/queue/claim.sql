@@ -2,6 +2,10 @@
 -- by type stands outside the window: inside, it turns the plan into a sort of the whole queue. The settings below keep the planner on
 -- the index that serves the order, whatever its statistics say. Deliveries whose attempts are used up (their process died each time)
 -- and messages that are no envelope are buried before any handler sees them.
+--
+-- A claim without a floor ends its window after 20,000 rows, since what is leased or waits may lie at the head in any number. A wide
+-- window (more than twice the limit), for a crowd of foreign types, counts all rows and locks only what it takes: locking the others
+-- would write to each of them and hide them from their own nodes.
 create or replace function core.claim(
     p_queue text, p_types text[], p_max_attempts integer[], p_limit integer, p_lease interval,
     p_floor bigint = 0, p_window integer = null, p_sweep boolean = false)
@@ -26,6 +30,12 @@ declare
     v_ct       integer;
     v_message  jsonb;
     v_headers  jsonb;
+    v_to       bigint;
+    v_relation text := core_private.queue_relation(p_queue);
+    v_window   integer := least(greatest(coalesce(p_window, p_limit), p_limit), 10000);
+    v_wide     boolean;
+    v_next     bigint;
+    v_looked   integer;
     v_scanned  bigint;
 begin
     select * into v_owner from core_private.queue_owner(p_queue, 'consume');
@@ -44,11 +54,13 @@ begin
     end if;
     v_prefixes := array(select left(t, -1) from unnest(p_types) t where right(t, 2) in ('.*', ':*'));
 
-    for v_outcome, v_id, v_ct, v_message, v_headers, v_scanned in execute format($q$
-        with w as materialized (
-            select q.ctid as tid, q.msg_id, q.read_ct, q.headers, coalesce(pg_column_size(q.message), 0) as bytes,
+    v_wide := v_window > 2 * p_limit;
+    for v_outcome, v_id, v_ct, v_message, v_headers, v_to in execute format($q$
+        with %3$s as materialized (
+            select q.ctid as tid, q.msg_id, q.vt, q.read_ct, q.headers, coalesce(pg_column_size(q.message), 0) as bytes,
                    core_private.event_type_of(q.message) as t
-              from %1$s q where %2$s for update skip locked),
+              from %2$s),
+        %5$s
         m as materialized (
             select w.*, case
                        when not ($5 or coalesce(w.t, 'unknown.raw') = any ($6) or w.t ^@ any ($7)) then case when w.t is null then 'stray' else 'other' end
@@ -62,21 +74,46 @@ begin
               from c where q.ctid = c.tid returning q.msg_id, q.read_ct, q.message, q.headers)
         select 'claimed' as outcome, u.msg_id, u.read_ct, u.message, u.headers, null::bigint as scanned_to from u
         union all select m.fate, m.msg_id, m.read_ct, null, null, null from m where m.fate in ('dead', 'stray')
-        union all select 'window', null, count(*)::integer, null, null, max(m.msg_id) from m
-        $q$, core_private.queue_relation(p_queue),
-        case when p_sweep then 'q.vt <= $2 order by q.vt limit $3' else 'q.msg_id >= $1 and q.vt <= $2 order by q.msg_id limit $3' end)
-        using coalesce(p_floor, 0), v_now, least(greatest(coalesce(p_window, p_limit), p_limit), 10000), p_limit, v_all, p_types, v_prefixes, p_max_attempts,
-              case when cardinality(p_types) > 0 then core_private.max_attempts(v_owner.consumer_retry, v_owner.namespace_retry) end, p_lease
+        union all select 'window', null, count(*)::integer, null, null,
+                         least(max(l.msg_id), %4$s, (select min(m.msg_id) - 1 from m where m.fate = 'claim' and m.bytes_before >= 33554432)) from %3$s l
+        $q$, v_relation,
+        case when p_sweep then format('%s q where q.vt <= $2 order by q.vt limit $3', v_relation)
+             when v_wide then format('%s q where q.msg_id >= $1 order by q.msg_id limit $3', v_relation)
+             when p_floor > 0 then format('%s q where q.msg_id >= $1 and q.vt <= $2 order by q.msg_id limit $3', v_relation)
+             else format('(select h.ctid as tid, h.vt from %1$s h where h.msg_id >= $1 order by h.msg_id limit 20000) h
+                            join %1$s q on q.ctid = h.tid where h.vt <= $2 and q.vt <= $2 limit $3', v_relation) end
+            || case when v_wide then '' else ' for update of q skip locked' end,
+        case when v_wide then 'l' else 'w' end,
+        case when v_wide then '(select max(w.msg_id) from w having count(*) >= $4)' else 'null' end,
+        case when v_wide then format('w as materialized (
+            select q.ctid as tid, q.msg_id, q.read_ct, q.headers, l.bytes, l.t from l join %s q on q.ctid = l.tid
+             where (l.t is null or $5 or l.t = any ($6) or l.t ^@ any ($7)) and l.vt <= $2 and q.vt <= $2 and q.msg_id = l.msg_id limit $4 for update of q skip locked),', v_relation) end)
+        using coalesce(p_floor, 0), v_now, v_window, p_limit, v_all, p_types, v_prefixes, p_max_attempts,
+              core_private.max_attempts(v_owner.consumer_retry, v_owner.namespace_retry), p_lease
     loop
-        if v_outcome in ('claimed', 'window') then
-            outcome := v_outcome; msg_id := v_id; read_ct := v_ct; message := v_message; headers := v_headers; scanned_to := v_scanned;
+        if v_outcome = 'claimed' then
+            outcome := v_outcome; msg_id := v_id; read_ct := v_ct; message := v_message; headers := v_headers;
             return next;
+        elsif v_outcome = 'window' then
+            v_looked := v_ct;
+            v_scanned := v_to;
         else
             v_dead := v_dead || v_id;
             v_dead_ct := v_dead_ct || v_ct;
             v_reason := v_reason || case v_outcome when 'dead' then 'not acknowledged (process lost)' else 'not an envelope' end;
         end if;
     end loop;
+    if v_looked < v_window and not v_wide and not p_sweep and not coalesce(p_floor > 0, false) then
+        -- Is that all, or did what is hidden end the window?
+        execute format('select q.msg_id from %s q where q.msg_id >= $1 order by q.msg_id offset 20000 limit 1', v_relation) into v_next using coalesce(p_floor, 0);
+        if v_next is not null then
+            v_looked := v_window;
+            v_scanned := v_next - 1;
+        end if;
+    end if;
+    outcome := 'window'; msg_id := null; read_ct := v_looked; message := null; headers := null; scanned_to := v_scanned;
+    return next;
+
     if v_dead <> '{}' then
         -- What is no envelope waits as long as some live node asks for unknown.raw.
         select coalesce(array_agg(d.id), '{}') as ids, coalesce(array_agg(d.ct), '{}') as cts, coalesce(array_agg(d.reason), '{}') as reasons into v_dead, v_dead_ct, v_reason
@@ -95,4 +132,4 @@ begin
         end if;
     end if;
 end $$;
-comment on function core.claim(text, text[], integer[], integer, interval, bigint, integer, boolean) is 'For nodes: leases up to p_limit due deliveries of the types given (patterns; p_max_attempts is parallel, -1 never, 0 or NULL the consumer''s). Rows claimed and buried, then one row window with what was looked at: scanned_to, and the number of rows in read_ct. The fence is (msg_id, read_ct). Raises NX006, NX103, NX401, NX402.';
+comment on function core.claim(text, text[], integer[], integer, interval, bigint, integer, boolean) is 'For nodes: leases up to p_limit due deliveries of the types given (patterns; p_max_attempts is parallel, -1 never, 0 or NULL the consumer''s). Rows claimed and buried, then one row window with what was looked at: scanned_to, and the number of rows in read_ct, which is p_window or more where more may lie beyond scanned_to. The fence is (msg_id, read_ct). Raises NX006, NX103, NX401, NX402.';
