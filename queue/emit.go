@@ -23,7 +23,9 @@ type Emitter struct {
 	Middleware []Middleware
 }
 
-// EmitOptions are the options of core.emit. Zero values mean "not given".
+// EmitOptions are the options of core.emit. Zero values mean "not given", so an empty DedupeKey is no key and dedupes nothing:
+// a program that computes one must see to it that it isn't empty. SQL and the command line, which can tell the two apart, refuse
+// an empty one.
 type EmitOptions struct {
 	DedupeKey     string            // a second event with the key is a duplicate, for as long as the namespace remembers keys
 	OrderingKey   string            // picks the lane in ordered consumers

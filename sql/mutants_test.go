@@ -79,6 +79,8 @@ var mutants = []mutant{
 	{"L2 unresolved ones are kept", "core_private.apply_retention", []string{"x.resolved_at < v_now - interval '30 days'", "coalesce(x.resolved_at, x.failed_at) < v_now - interval '30 days'"}, "apply_retention/ages", false},
 	{"L3 a round a burial", "core_private.bury", []string{"coalesce((select max(l.round) + 1 from core.dead_letters l where l.source_kind = 'delivery' and l.source_ref = r.source_ref), 0)", "0"}, "bury/fence", true},
 	{"L3 filters", "core_private.filter_dead_letters", []string{"and (not $1 ? 'reason' or l.reason = $1 ->> 'reason')", ""}, "replay_dead_letters/filter", false},
+	{"L3 no such source", "core_private.filter_dead_letters", []string{"<> all (v_kinds)", "<> all (v_kinds) and false"}, "replay_dead_letters/filter", false},
+	{"L3 a criterion of null", "core_private.filter_dead_letters", []string{"jsonb_typeof(p_filter -> v_key) <> 'string' or", ""}, "replay_dead_letters/filter", false},
 	{"L3 a dry run", "core.replay_dead_letters", []string{"if v_dry then", "if false then"}, "dead_letters/replay", false},
 	{"L4 the rate", "core_private.redeliver", []string{"* (row_number() over (order by l.dead_letter_id) - 1)", ""}, "replay_dead_letters/rate", false},
 	{"L4 batches pass what is skipped", "core_private.filter_dead_letters", []string{"and l.dead_letter_id > $6", ""}, "preview_dead_letters/groups", false},

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -154,11 +155,17 @@ func newAtList(s *session) *cobra.Command {
 			default:
 				return usage(cmd, "--status is "+quote(status)+"; it takes pending, appended, cancelled or failed")
 			}
+			if err := cmp.Or(pattern(cmd, "type", eventType), listLimit(cmd, limit)); err != nil {
+				return err
+			}
 			cfg, pool, err := s.connect(cmd)
 			if err != nil {
 				return err
 			}
 			defer pool.Close()
+			if err := visible(cmd.Context(), pool, cfg.Namespace); err != nil {
+				return err
+			}
 			records, err := selectRecords(cmd.Context(), pool, "list scheduled events",
 				`select schedule_id, namespace, type as event_type, fire_at, due_at, attempts, last_error, event_id
 				   from core.scheduled_events

@@ -61,7 +61,7 @@ Settings come from the environment: ` + "`nexus-node config`" + ` lists them. A 
 	root.PersistentFlags().VarP(&formatFlag{&s.format}, "output", "o", "how results are printed: table or json")
 	root.PersistentFlags().StringVarP(&s.namespace, "namespace", "n", "", "the namespace (default $"+config.EnvNamespace+")")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage(cmd, err.Error()) })
-	usageFromArgs(root)
+	checkArguments(root)
 	return root
 }
 
@@ -84,19 +84,4 @@ func group(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
 	}
 	cmd.SuggestionsMinimumDistance = 2
 	return cmd
-}
-
-// usageFromArgs marks complaints of cobra's argument checks as usage errors, in every command.
-func usageFromArgs(cmd *cobra.Command) {
-	if check := cmd.Args; check != nil {
-		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			if err := check(cmd, args); err != nil {
-				return usage(cmd, err.Error())
-			}
-			return nil
-		}
-	}
-	for _, child := range cmd.Commands() {
-		usageFromArgs(child)
-	}
 }

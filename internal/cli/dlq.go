@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,12 +31,20 @@ type letterFlags struct {
 
 func (l *letterFlags) add(cmd *cobra.Command, limit int, about string) {
 	f := cmd.Flags()
-	f.StringVar(&l.source, "source", "", "only from: delivery, lane, task, trigger, workflow_step, workflow_compensation")
+	f.StringVar(&l.source, "source", "", "only from: "+strings.Join(sourceKinds, ", "))
 	f.StringVar(&l.eventType, "type", "", `only of this event type or pattern, such as "order.*"`)
 	f.StringVar(&l.reason, "reason", "", "only those given up for this reason")
 	f.StringVar(&l.before, "before", "", "only those given up before this time, RFC 3339")
 	f.StringVar(&l.after, "after", "", "only those given up at or after this time, RFC 3339")
 	f.IntVar(&l.limit, "limit", limit, about)
+}
+
+// sourceKinds are the values of core.dead_letters.source_kind.
+var sourceKinds = []string{"delivery", "lane", "task", "trigger", "workflow_step", "workflow_compensation"}
+
+// check refuses what could match nothing.
+func (l *letterFlags) check(cmd *cobra.Command) error {
+	return cmp.Or(oneOf(cmd, "source", l.source, sourceKinds...), pattern(cmd, "type", l.eventType))
 }
 
 // filter joins the flags, the ids on the command line and the namespace. With ids the namespace of the environment is left
@@ -87,6 +97,9 @@ func newDLQGroup(s *session) *cobra.Command {
 				return err
 			}
 			defer pool.Close()
+			if err := visible(cmd.Context(), pool, cfg.Namespace); err != nil {
+				return err
+			}
 			records, err := selectRecords(cmd.Context(), pool, "group dead letters",
 				`select count, namespace, consumer, source_kind, event_type, reason, oldest, newest
 				   from core.dead_letter_groups
@@ -129,6 +142,9 @@ func newDLQList(s *session) *cobra.Command {
   nexus-node dlq list -n "" --after 2026-11-27T00:00:00Z -o json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := cmp.Or(flags.check(cmd), listLimit(cmd, flags.limit)); err != nil {
+				return err
+			}
 			cfg, pool, err := s.connect(cmd)
 			if err != nil {
 				return err
@@ -136,6 +152,9 @@ func newDLQList(s *session) *cobra.Command {
 			defer pool.Close()
 			f, err := flags.filter(cmd, cfg, nil)
 			if err != nil {
+				return err
+			}
+			if err := visible(cmd.Context(), pool, cfg.Namespace); err != nil {
 				return err
 			}
 			records, err := selectRecords(cmd.Context(), pool, "list dead letters",

@@ -87,7 +87,7 @@ func TestDLQReplay(t *testing.T) {
 	if got := dbtest.Get[string](db, "select (message -> 'payload')::text from core.peek('core_events_shop', 10)"); got != `{"new": true}` {
 		t.Errorf("what was replayed carries %s", got)
 	}
-	s.fails(exitNotFound, []string{"none of these"}, "dlq", "replay", first)
+	s.fails(exitNotFound, []string{"not among the unresolved dead letters: 1"}, "dlq", "replay", first)
 	if got := types(okJSON[[]letter](s, "dlq", "list")); got != "a.c" {
 		t.Errorf("after the replay there is %q", got)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -138,6 +139,9 @@ func (s *session) picked(cmd *cobra.Command, args []string, flags *letterFlags) 
 	if flags.limit < 0 {
 		return deadletter.Filter{}, nil, usage(cmd, "--limit cannot be negative; 0 means all")
 	}
+	if err := flags.check(cmd); err != nil {
+		return deadletter.Filter{}, nil, err
+	}
 	cfg, pool, err := s.connect(cmd)
 	if err != nil {
 		return deadletter.Filter{}, nil, err
@@ -156,6 +160,10 @@ func (s *session) mendLetters(cmd *cobra.Command, args []string, flags *letterFl
 		return err
 	}
 	defer pool.Close()
+	missing, err := notPending(cmd.Context(), pool, f.IDs)
+	if err != nil {
+		return err
+	}
 	var result deadletter.Result
 	batches := 0
 	mend := func(q nexus.DBTX) (err error) {
@@ -181,10 +189,31 @@ func (s *session) mendLetters(cmd *cobra.Command, args []string, flags *letterFl
 		return err
 	}
 	// Ids that match nothing are a mistake; a filter that matches nothing is an answer.
-	if len(args) > 0 && result.Matched == 0 {
-		return &notFound{"none of these is an unresolved dead letter", "nexus-node dlq show ID"}
+	switch {
+	case len(missing) > 0:
+		return &notFound{"not among the unresolved dead letters: " + strings.Join(missing, ", "), "nexus-node dlq show ID"}
+	case len(f.IDs) > 0 && result.Matched == 0:
+		return &notFound{"none of these ids is picked by the other flags, or somebody else is at work on them", "nexus-node dlq show ID"}
 	}
 	return nil
+}
+
+// notPending returns those of ids that are no unresolved dead letter, or none that the caller may see.
+func notPending(ctx context.Context, pool *pgxpool.Pool, ids []int64) ([]string, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	records, err := selectRecords(ctx, pool, "look for dead letters",
+		`select id from pg_catalog.unnest($1::bigint[]) with ordinality u(id, n)
+		  where not exists (select from core.unresolved_dead_letters l where l.dead_letter_id = u.id) order by n`, ids)
+	if err != nil {
+		return nil, err
+	}
+	missing := make([]string, len(records))
+	for i, r := range records {
+		missing[i] = r.texts()[0]
+	}
+	return missing, nil
 }
 
 func (s *session) printResult(r deadletter.Result) error {

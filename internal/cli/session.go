@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -48,6 +49,18 @@ func (s *session) connectTo(cmd *cobra.Command) (*config.Config, *pgxpool.Pool, 
 		return nil, nil, err
 	}
 	return cfg, pool, nil
+}
+
+// visible refuses a namespace that is not there for the caller, so that a list of nothing is an answer.
+func visible(ctx context.Context, pool *pgxpool.Pool, namespace string) error {
+	if namespace == "" {
+		return nil
+	}
+	records, err := selectRecords(ctx, pool, "look for the namespace", `select namespace from core.namespaces where namespace = $1::text`, namespace)
+	if err == nil && len(records) == 0 {
+		return &notFound{"there is no namespace " + quote(namespace) + " that you may see", "nexus-node namespace list"}
+	}
+	return err
 }
 
 // applicationName is what an administrator sees in pg_stat_activity: "nexus-node dlq replay".

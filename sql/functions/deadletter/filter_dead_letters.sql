@@ -6,6 +6,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_known  constant text[] := array['namespace', 'ids', 'source', 'type', 'reason', 'before', 'after', 'after_id', 'limit'];
+    v_kinds  constant text[] := array['delivery', 'lane', 'task', 'trigger', 'workflow_step', 'workflow_compensation'];
+    v_key    text;
     v_limit  bigint := 1000;
     v_ids    bigint[];
     v_before timestamptz;
@@ -16,6 +18,16 @@ begin
     if p_filter - array['limit', 'after_id'] = '{}' then
         raise exception using errcode = 'NX009', column = 'p_filter', message = 'an empty filter would match every dead letter',
             hint = 'Give at least one of: namespace, ids, source, type, reason, before, after.';
+    end if;
+    foreach v_key in array array['namespace', 'source', 'type', 'reason'] loop
+        if p_filter ? v_key and (jsonb_typeof(p_filter -> v_key) <> 'string' or p_filter ->> v_key = '') then
+            raise exception using errcode = 'NX009', column = v_key, message = format('%s cannot be %s', v_key, left((p_filter -> v_key)::text, 100)),
+                hint = 'Give a string that is not empty, or leave it out.';
+        end if;
+    end loop;
+    if p_filter ->> 'source' <> all (v_kinds) then
+        raise exception using errcode = 'NX009', column = 'source', message = format('source cannot be %s', left((p_filter -> 'source')::text, 100)),
+            hint = format('Sources: %s.', array_to_string(v_kinds, ', '));
     end if;
     if p_filter ? 'limit' then
         if not coalesce(jsonb_path_exists(p_filter, 'strict $.limit ? (@.type() == "number" && @ >= 1 && @ <= 100000 && @.floor() == @)'), false) then

@@ -16,6 +16,8 @@ select is((select (matched, done, skipped)::text from core.replay_dead_letters('
 select throws_ok($$select core.replay_dead_letters('{"type": "*"}', '{"payload": 1}')$$, 'NX005', null, 'an edited payload is for one');
 select throws_ok($$select core.replay_dead_letters('{"ids": [4]}', '{"payload": 1e309}')$$, 'NX003', null, 'and checked like any');
 select throws_ok(format('select core.replay_dead_letters(%L, ''{"payload": 1}'')', f), 'NX009', null, 'no id: ' || f) from unnest(array['{"ids": ["x"]}', '{"ids": [1.5]}', '{"ids": [null]}']) f;
+select throws_ok(format('select core.replay_dead_letters(%L)', f), 'NX009', null, 'refused, since it could match nothing: ' || f) from unnest(array[
+  '{"source": "nonsense"}', '{"source": null}', '{"source": 7}', '{"reason": null}', '{"reason": ""}', '{"reason": ["a"]}', '{"type": null}', '{"namespace": null}', '{"namespace": ""}', '{"ids": 4}', '{"limit": 0, "type": "*"}']) f;
 -- the consumer is gone
 update core.dead_letters set consumer = 'gone' where dead_letter_id = 4;
 select is((select (matched, done, skipped)::text from core.replay_dead_letters('{"ids": [4]}')), '(1,0,1)', 'skipped when its consumer is gone');
