@@ -200,6 +200,12 @@ func TestReplayOnce(t *testing.T) {
 // first, and returns what the second got.
 func secondWaits[T any](t *testing.T, db *dbtest.DB, sql string, end func(pgx.Tx) error) (first, second T, err error) {
 	t.Helper()
+	return secondWaitsFor[T](t, db, sql, sql, end)
+}
+
+// secondWaitsFor is secondWaits with two statements.
+func secondWaitsFor[T any](t *testing.T, db *dbtest.DB, sql, waiting string, end func(pgx.Tx) error) (first, second T, err error) {
+	t.Helper()
 	tx, err := db.Owner.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -214,7 +220,7 @@ func secondWaits[T any](t *testing.T, db *dbtest.DB, sql string, end func(pgx.Tx
 	}
 	defer conn.Close(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- conn.QueryRow(t.Context(), sql).Scan(&second) }()
+	go func() { ended <- conn.QueryRow(t.Context(), waiting).Scan(&second) }()
 	db.Wait(`select exists (select from pg_stat_activity where pid = $1 and wait_event_type = 'Lock')`, conn.PgConn().PID())
 	if err := end(tx); err != nil {
 		t.Fatal(err)
@@ -558,5 +564,42 @@ func TestDropBesideParking(t *testing.T) {
 			}
 			return err
 		}))
+	}
+}
+
+// NS5: who drops a namespace waits for a schedule under way, and sees its event; who schedules while it is dropped finds it gone.
+func TestDropAgainstSchedule(t *testing.T) {
+	const schedule = `select core.schedule_event('shop', 'x', '1', now() + interval '1 hour')::text`
+	const drop = `select core.drop_namespace('shop', 'shop')::text`
+	for name, c := range map[string]struct{ first, second, code string }{
+		"drop waits for schedule": {schedule, drop, "NX203"},
+		"schedule waits for drop": {drop, schedule, "NX101"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := dbtest.New(t)
+			db.Namespace("shop")
+			_, _, err := secondWaitsFor[string](t, db, c.first, c.second, commit)
+			if pg, ok := errors.AsType[*pgconn.PgError](err); !ok || pg.Code != c.code {
+				t.Errorf("the second: %v, want %s", err, c.code)
+			}
+		})
+	}
+}
+
+// O1: of two that schedule one id the second waits; it gets the same id if the first commits, and writes its own row if not.
+func TestASecondScheduleWaitsForTheFirst(t *testing.T) {
+	const schedule = `select core.schedule_event('shop', 'x', '1', '2040-01-01Z', '{"schedule_id": "aaaaaaaa-0000-0000-0000-000000000001"}')::text`
+	for name, end := range map[string]func(pgx.Tx) error{"commit": commit, "rollback": rollback} {
+		t.Run(name, func(t *testing.T) {
+			db := dbtest.New(t)
+			db.Namespace("shop")
+			first, second, err := secondWaits[string](t, db, schedule, end)
+			if err != nil || first != second {
+				t.Errorf("%q and %q, %v", first, second, err)
+			}
+			if n := dbtest.Get[int](db, `select count(*)::int from core.scheduled_events`); n != 1 {
+				t.Errorf("%d rows, want 1", n)
+			}
+		})
 	}
 }

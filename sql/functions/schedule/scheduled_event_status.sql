@@ -9,8 +9,11 @@ declare
     v_status    text;
 begin
     select e.namespace, e.status into v_namespace, v_status from core.scheduled_events e where e.schedule_id = p_schedule_id;
-    if found then
-        perform core_private.require_scheduling(v_namespace);
+    if found and not exists (select from core.namespaces n
+                              where n.namespace = v_namespace
+                                and (core_private.has_duty(v_namespace, 'operate', n.restricted) or core_private.has_duty(v_namespace, 'produce', n.restricted))) then
+        perform core_private.require_duty_there(v_namespace, case when pg_has_role(core_private.caller(), 'nexus_operator', 'member') then 'operate' else 'produce' end,
+            'p_schedule_id', 'scheduled event ' || p_schedule_id);
     end if;
     return v_status;
 end $$;
