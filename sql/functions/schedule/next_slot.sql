@@ -80,16 +80,22 @@ begin
         v_l := core_private.next_local_minute(v_bits, v_from);
         if v_l is null then
             return null;
-        elsif v_l - v_from > interval '2 days' then
-            v_u := ((v_l::date - 1)::timestamp at time zone p_timezone) at time zone 'UTC';
-            continue;
         end if;
-        v_w := v_u + (v_l - v_from);
-        if (v_w at time zone 'UTC') at time zone p_timezone = v_l then
-            return v_w at time zone 'UTC';
+        v_offset := v_from - v_u;
+        if v_l - v_from > interval '2 days' then
+            -- A far one: go close to it, unless an hour is about to come again, which may hold what lies before v_from.
+            v_w := v_u + c_near;
+            if ((v_w at time zone 'UTC') at time zone p_timezone) - v_w = v_offset then
+                v_u := ((v_l::date - 1)::timestamp at time zone p_timezone) at time zone 'UTC';
+                continue;
+            end if;
+        else
+            v_w := v_u + (v_l - v_from);
+            if (v_w at time zone 'UTC') at time zone p_timezone = v_l then
+                return v_w at time zone 'UTC';
+            end if;
         end if;
         -- The offset changes in (v_u, v_w]: go on from the minute where it does.
-        v_offset := v_from - v_u;
         while v_w - v_u > c_minute loop
             v_mid := v_u + make_interval(mins => extract(epoch from v_w - v_u)::integer / 120);
             if ((v_mid at time zone 'UTC') at time zone p_timezone) - v_mid = v_offset then

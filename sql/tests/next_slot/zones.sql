@@ -27,6 +27,7 @@ select is(core_private.next_slot(core_private.compile_cron(e), z, a::timestamptz
     ('0 0 * * *', 'Africa/Cairo', '2026-04-23 12:00Z', '2026-04-23 22:00', 'a day without a midnight'),
     ('*/30 0 * * *', 'Africa/Cairo', '2026-04-23 12:00Z', '2026-04-24 21:00', 'nor an hour 0'),
     ('30 0 * * *', 'Asia/Beirut', '2026-03-28 12:00Z', '2026-03-28 22:30', 'a day without a midnight'),
+    ('39 * * * sat', 'Asia/Beirut', '2026-10-24 20:47Z', '2026-10-24 21:39', 'the last hour of a day comes twice, though the next day that matches is far'),
     ('30 2 * * *', 'Africa/Casablanca', '2026-02-15 00:00Z', '2026-02-15 01:30', 'Ramadan: the first 02:30'),
     ('30 2 * * *', 'Africa/Casablanca', '2026-03-22 00:00Z', '2026-03-22 02:30', 'and the gap after it'),
     ('30 1 * * *', 'Antarctica/Troll', '2026-03-29 00:00Z', '2026-03-29 01:30', 'two hours forward'),

@@ -8,6 +8,14 @@ select core.drain_node(n || '1') from unnest(array['closed', 'open']) n;
 select core_private.bury('core_events_' || n, 'n', '{1}', '{1}', '{r}', '{e}') from unnest(array['closed', 'open']) n;
 insert into core.parked (queue, event_type, msg_id, namespace, read_ct, enqueued_at, message, parked_at, lived)
 select 'core_events_' || n, 'z', 9, n, 0, core.now(), '{}', core.now(), '0' from unnest(array['closed', 'open']) n;
+select core.schedule_task(n, 't', '0 0 1 1 *', 'a') from unnest(array['closed', 'open']) n;
+select (core.run_task_now(t.task_id)).event_id from core.scheduled_tasks t;
+insert into core.task_slots (task_id, slot, namespace, status, recorded_at) select t.task_id, core.now(), t.namespace, 'skipped', core.now() from core.scheduled_tasks t;
+do $$ begin
+  if to_regclass('cron.job_run_details') is not null then
+    insert into cron.job_run_details (jobid, runid, status, username) select t.job_id, 1000000 + row_number() over (), 'succeeded', 'nexus_scheduler' from core.scheduled_tasks t;
+  end if;
+end $$;
 create role t_reader in role nexus_reader; create role t_operator in role nexus_operator;
 select core.grant_namespace('closed', 't_reader', 'read');
 select core.revoke_namespace('closed', 't_reader', 'read');
@@ -23,7 +31,7 @@ end $$;
 create temporary table relations as
 select format('core.%I', c.relname) as name from pg_class c
  where c.relnamespace = 'core'::regnamespace and c.relkind in ('r', 'p', 'v') and has_table_privilege('nexus_reader', c.oid, 'select')
-   and not c.relispartition and c.relname not in ('error_codes', 'partitions', 'sweep_status', 'namespace_grants', 'namespaces');
+   and not c.relispartition and c.relname not in ('error_codes', 'partitions', 'sweep_status', 'namespace_grants', 'namespaces', 'scheduler_status');
 select ok((select count(*) >= 8 from relations), 'there is something to look at');
 grant all on all tables in schema pg_temp to public; grant all on all sequences in schema pg_temp to public;
 set local role t_reader;
