@@ -16,3 +16,6 @@ select function_returns('core', 'touch_node_heartbeat', array['text'], 'boolean'
 select has_function('core', f, array['text'], f) from unnest(array['queue_name_for_namespace', 'dead_letter_queue_name_for_namespace']) f;
 select is((select proargnames[1:6]::text from pg_proc where oid = 'core.append_event_log(text,text,jsonb,text,uuid,jsonb)'::regprocedure),
           '{p_namespace,p_event_type,p_payload,p_producer_node_id,p_scheduled_task_id,p_metadata}', 'arguments keep their names');
+select is(pg_temp.columns('core.scheduled_tasks', 11), 'task_id uuid, namespace text, job_id bigint, name text, cron_expression text, event_type text, payload jsonb, timezone text, active boolean, created_at timestamp with time zone, updated_at timestamp with time zone', 'core.scheduled_tasks');
+select col_is_pk('core', 'scheduled_tasks', 'task_id', 'key of scheduled_tasks');
+select has_function('core', 'run_scheduled_task', array['uuid'], 'run_scheduled_task');
