@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/consume"
@@ -33,6 +34,9 @@ type Config struct {
 
 	// Registerer gets the metrics, which nodes that share it share; nil: none. docs/reference/metrics.md lists them.
 	Registerer prometheus.Registerer
+
+	// Tracer makes the spans around handlers, which continue the traces that events were emitted in; nil: none.
+	Tracer trace.TracerProvider
 }
 
 // settled is a Config that has been completed and judged.

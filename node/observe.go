@@ -11,7 +11,11 @@ func (r *run) observer(consumer string) consume.Observer {
 	if r.metrics != nil {
 		metrics = r.metrics.Observer(r.Namespace, consumer, r.handlers.PatternOf)
 	}
-	return observe.Together(metrics)
+	var spans consume.Observer
+	if r.Tracer != nil {
+		spans = observe.Spans(r.Tracer, r.Namespace, consumer, r.handlers.PatternOf)
+	}
+	return observe.Together(metrics, spans)
 }
 
 // measure adds what is asked of this node at each scrape.

@@ -74,10 +74,13 @@ type Receipt struct {
 func (e Emitter) Emit(ctx context.Context, q nexus.DBTX, eventType string, payload any, opts *EmitOptions) (Receipt, error) {
 	batch := []Emission{emission(eventType, payload, opts)}
 	receipts, err := e.through(ctx, batch, func(ctx context.Context) ([]Receipt, error) {
+		ctx, end := telemetry.Emitting(ctx, e.Namespace, batch[0].Type, 1)
 		r, err := e.emit(ctx, q, batch[0])
 		if err != nil {
+			end(err)
 			return nil, err
 		}
+		end(nil, telemetry.AttrMessage.String(r.EventUID.String()), telemetry.AttrEventID.Int64(r.EventID))
 		return []Receipt{r}, nil
 	})
 	if err != nil {
@@ -101,7 +104,22 @@ func (e Emitter) EmitBatch(ctx context.Context, q nexus.DBTX, batch []Emission) 
 		// Middleware may change what is emitted, but not what the caller holds.
 		batch = slices.Clone(batch)
 	}
-	return e.through(ctx, batch, func(ctx context.Context) ([]Receipt, error) { return e.emitBatch(ctx, q, batch) })
+	return e.through(ctx, batch, func(ctx context.Context) ([]Receipt, error) {
+		ctx, end := telemetry.Emitting(ctx, e.Namespace, onlyType(batch), len(batch))
+		receipts, err := e.emitBatch(ctx, q, batch)
+		end(err)
+		return receipts, err
+	})
+}
+
+// onlyType is the type of all events of a batch, "" if they are of several.
+func onlyType(batch []Emission) string {
+	for i := range batch {
+		if batch[i].Type != batch[0].Type {
+			return ""
+		}
+	}
+	return batch[0].Type
 }
 
 // through runs emit inside the middleware, the first of the list outermost.
@@ -212,7 +230,7 @@ func (e Emitter) options(ctx context.Context, op, at string, m *EmitOptions) (st
 	o.Text("ordering_key", m.OrderingKey)
 	o.Time("deliver_at", m.DeliverAt)
 	o.Duration("delay", m.Delay)
-	o.Map("headers", m.Headers)
+	o.Map("headers", telemetry.Headers(ctx, m.Headers))
 	o.Text("producer", e.Producer)
 	o.Chain(ctx, m.CorrelationID, m.CausationUID)
 	o.Flag("broadcast", m.Broadcast)

@@ -6,9 +6,12 @@ import (
 	"math"
 
 	pgxzerolog "github.com/jackc/pgx-zerolog"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/multitracer"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/tracelog"
 	"github.com/rs/zerolog"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/nexuspg/nexus/internal/config"
 	"github.com/nexuspg/nexus/internal/db"
@@ -16,9 +19,10 @@ import (
 
 // PoolOptions say what a pool is for.
 type PoolOptions struct {
-	Application string          // application_name in pg_stat_activity, unless the URL names another
-	Log         *zerolog.Logger // nil: SQL is not logged; at level debug every statement is, with its first arguments
-	MaxConns    int32           // 0: NEXUS_POOL_MAX_CONNS, else pool_max_conns of the URL, else pgx's own choice
+	Application string               // application_name in pg_stat_activity, unless the URL names another
+	Log         *zerolog.Logger      // nil: SQL is not logged; at level debug every statement is, with its first arguments
+	Traces      trace.TracerProvider // nil: statements have no spans
+	MaxConns    int32                // 0: NEXUS_POOL_MAX_CONNS, else pool_max_conns of the URL, else pgx's own choice
 }
 
 // Pool makes a pool without connecting.
@@ -42,8 +46,15 @@ func Pool(ctx context.Context, cfg *config.Config, o PoolOptions) (*pgxpool.Pool
 	if o.MaxConns > 0 {
 		pc.MaxConns = o.MaxConns
 	}
+	var tracers []pgx.QueryTracer
 	if o.Log != nil && o.Log.GetLevel() <= zerolog.DebugLevel {
-		pc.ConnConfig.Tracer = &tracelog.TraceLog{Logger: sqlLogger(*o.Log), LogLevel: tracelog.LogLevelDebug}
+		tracers = append(tracers, &tracelog.TraceLog{Logger: sqlLogger(*o.Log), LogLevel: tracelog.LogLevelDebug})
+	}
+	if o.Traces != nil {
+		tracers = append(tracers, sqlSpans(o.Traces))
+	}
+	if len(tracers) > 0 {
+		pc.ConnConfig.Tracer = multitracer.New(tracers...)
 	}
 	return pgxpool.NewWithConfig(ctx, pc)
 }

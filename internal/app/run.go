@@ -14,12 +14,20 @@ import (
 
 // Run runs a node without handlers until ctx ends and it has drained.
 func Run(ctx context.Context, cfg *config.Config, log zerolog.Logger) error {
-	pool, err := Pool(ctx, cfg, PoolOptions{Application: "nexus-node run", Log: &log})
+	nc := nodeConfig(cfg, log)
+	if config.Traces() {
+		provider, flush, err := tracing(ctx, nc.Logger)
+		if err != nil {
+			return err
+		}
+		defer flush()
+		nc.Tracer = provider
+	}
+	pool, err := Pool(ctx, cfg, PoolOptions{Application: "nexus-node run", Log: &log, Traces: nc.Tracer})
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
-	nc := nodeConfig(cfg, log)
 	if cfg.HTTPAddress == "" {
 		return node.New(pool, nc).Run(ctx)
 	}

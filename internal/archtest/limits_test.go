@@ -21,6 +21,8 @@ var limits = []limit{
 	{"github.com/rs/zerolog", []string{"internal/app"}, "packages take a *slog.Logger; which library writes is the program's choice"},
 	{"github.com/jackc/pgx-zerolog", []string{"internal/app"}, "packages take a *slog.Logger; which library writes is the program's choice"},
 	{"github.com/prometheus", []string{"internal/observe", "internal/app", "node"}, "the names are in internal/telemetry; only what counts needs the library, and node for the type of its configuration"},
+	{"go.opentelemetry.io", []string{"internal/telemetry", "internal/observe", "internal/app", "node"}, "the names are in internal/telemetry, which emit and handlers share"},
+	{"github.com/exaring/otelpgx", []string{"internal/app"}, "programs that embed a node trace their pools as they like"},
 	{"github.com/ory/dockertest", []string{"internal/dbtest"}, "it belongs to tests"},
 }
 
