@@ -27,6 +27,7 @@ type Config struct {
 	Poll       time.Duration      // longest pause between two looks at an empty queue; 0: 1 s; 10 ms to 1 h
 	Grace      time.Duration      // between the end of Run's context and the cancelling of handlers; 0: 30 s; negative: none
 	Timeout    time.Duration      // default of Handler.Timeout; 0: 30 min; negative: none
+	Express    time.Duration      // how long an express batch may take, see Node.OnBatch; 0: 5 s; 50 ms to 1 min
 	WakeURL    string             // direct connection for LISTEN when the pool goes through a pooler; "": as the pool
 	Retry      nexus.RetryPolicy  // default of Handler.Retry
 	Middleware []queue.Middleware // around handlers; the first is the outermost
@@ -65,7 +66,7 @@ func (n *Node) settle() (*settled, error) {
 	}
 	var err error
 	if s.handlers, err = consume.NewHandlers(list, s.Retry); err != nil {
-		return nil, invalid("Handler", err.Error(), "make them all On or all OnLeased, or give one a consumer of its own")
+		return nil, invalid("Handler", err.Error(), "make them all On, all On with Express, all OnBatch or all OnLeased, or give one a consumer of its own")
 	}
 	return s, nil
 }
@@ -86,6 +87,7 @@ func (s *settled) complete(pool *pgxpool.Pool) error {
 		{"Config.Lease", &s.Lease, 30 * time.Second, time.Second, 12 * time.Hour},
 		{"Config.Poll", &s.Poll, time.Second, 10 * time.Millisecond, time.Hour},
 		{"Config.Grace", &s.Grace, 30 * time.Second, math.MinInt64, math.MaxInt64},
+		{"Config.Express", &s.Express, 5 * time.Second, 50 * time.Millisecond, time.Minute},
 		{"Config.Timeout", &s.Timeout, 30 * time.Minute, math.MinInt64, math.MaxInt64},
 	} {
 		if *d.value == 0 {
@@ -134,7 +136,8 @@ func (s *settled) complete(pool *pgxpool.Pool) error {
 
 func (s *settled) handler(h *Handler) (*consume.Handler, error) {
 	c := &consume.Handler{
-		Name: h.Name, Pattern: h.pattern, Tx: h.tx, Leased: h.leased, Retry: h.Retry, Timeout: h.Timeout, Workers: h.Workers,
+		Name: h.Name, Pattern: h.pattern, Tx: h.tx, Batch: h.batch, Leased: h.leased, Express: h.Express, Lease: h.Leased,
+		Size: h.Batch, Linger: h.Linger, Retry: h.Retry, Timeout: h.Timeout, Workers: h.Workers,
 	}
 	if c.Name == "" {
 		c.Name = h.pattern
@@ -144,10 +147,22 @@ func (s *settled) handler(h *Handler) (*consume.Handler, error) {
 	}
 	field := fmt.Sprintf("Handler(%s)", c.Name)
 	switch {
-	case h.tx == nil && h.leased == nil:
+	case h.tx == nil && h.batch == nil && h.leased == nil:
 		return nil, invalid(field, fmt.Sprintf("the handler of %q has no function", h.pattern), "give one that is not nil")
 	case h.Workers < 0:
 		return nil, invalid(field+".Workers", fmt.Sprintf("%s.Workers is %d", field, h.Workers), "give 0 or more")
+	case h.Express && h.leased != nil:
+		return nil, invalid(field+".Express", field+".Express is set, but the handler is OnLeased", "make it On or OnBatch, or leave Express out")
+	case h.Leased && h.tx != nil:
+		return nil, invalid(field+".Leased", field+".Leased is set, but the handler is On", "make it OnLeased or OnBatch, or leave Leased out")
+	case h.Express && h.Leased:
+		return nil, invalid(field+".Leased", field+".Leased and Express exclude each other", "set one of them")
+	case (h.Batch != 0 || h.Linger != 0) && h.batch == nil && !h.Express:
+		return nil, invalid(field+".Batch", field+" has Batch or Linger, but gets one event at a time", "make it OnBatch, or set Express on an On handler")
+	case h.Batch < 0 || h.Batch > 10_000:
+		return nil, invalid(field+".Batch", fmt.Sprintf("%s.Batch is %d", field, h.Batch), "give 1 to 10,000, or 0 for 100")
+	case h.Linger < 0 || h.Linger > time.Minute:
+		return nil, invalid(field+".Linger", fmt.Sprintf("%s.Linger is %s", field, h.Linger), "give 0 to 1 min")
 	}
 	return c, policy(field+".Retry", h.Retry)
 }

@@ -17,7 +17,7 @@ const (
 
 // running is what can be asked about a node that runs.
 type running struct {
-	loop     *consume.Loop
+	runners  []runner
 	member   *consume.Member
 	poll     time.Duration
 	draining bool
@@ -75,9 +75,20 @@ func (n *Node) Ready() error {
 }
 
 func (r running) fetches(within time.Duration) error {
-	if age := time.Since(r.loop.LastFetch()); age > max(5*r.poll, within) {
+	if age := time.Since(r.lastFetch()); age > max(5*r.poll, within) {
 		return &nexus.Error{Op: "fetch", Code: "08006", Message: fmt.Sprintf("no claim was answered for %s", age.Round(time.Second)),
 			Hint: "look at the connection to the database"}
 	}
 	return nil
+}
+
+// lastFetch is that of the runner whose last one is the longest ago.
+func (r running) lastFetch() time.Time {
+	last := time.Now()
+	for _, one := range r.runners {
+		if t := one.LastFetch(); t.Before(last) {
+			last = t
+		}
+	}
+	return last
 }

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -95,9 +96,15 @@ func (n *Node) Work(ctx context.Context, limit int) (int, error) {
 	if _, err := r.member.Promote(ctx); err != nil {
 		return 0, err
 	}
-	loop, err := r.newLoop(ctx)
+	runners, err := r.newRunners(ctx)
 	if err != nil {
 		return 0, err
 	}
-	return loop.Work(ctx, limit)
+	handled := 0
+	for _, one := range runners {
+		n, workErr := one.Work(ctx, limit-handled)
+		handled += n
+		err = errors.Join(err, workErr)
+	}
+	return handled, err
 }

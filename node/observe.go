@@ -26,7 +26,7 @@ func (r *run) measure(n *Node, state *running) (end func()) {
 	return r.metrics.Add(observe.Node{
 		Namespace: string(r.Namespace),
 		Heartbeat: r.member.LastHeartbeat,
-		Fetch:     state.loop.LastFetch,
+		Fetch:     state.lastFetch,
 		Ready:     func() bool { return n.Ready() == nil },
 		Sample:    r.member.Sample,
 	})

@@ -70,8 +70,18 @@ func newRun(ctx context.Context, pool *pgxpool.Pool, s *settled) (*run, error) {
 
 func (r *run) close() { r.own.Close() }
 
-// newLoop needs to know the queue, so it speaks to the database.
-func (r *run) newLoop(ctx context.Context) (*consume.Loop, error) {
+// runner runs some of the handlers of a consumer.
+type runner interface {
+	Key() string // of wake-ups
+	Start()
+	Wake()
+	LastFetch() time.Time
+	Stop(grace context.Context) []*nexus.Delivery // those whose handlers never returned
+	Work(ctx context.Context, limit int) (int, error)
+}
+
+// newRunners needs to know the queue, so it speaks to the database.
+func (r *run) newRunners(ctx context.Context) ([]runner, error) {
 	queue, attempts, err := r.member.Consumer(ctx, defaultConsumer)
 	if err != nil {
 		return nil, err
@@ -82,16 +92,37 @@ func (r *run) newLoop(ctx context.Context) (*consume.Loop, error) {
 			middleware = append(middleware, m.Handle)
 		}
 	}
-	return consume.NewLoop(consume.Config{
-		Source: &consume.Deliveries{
+	flags := &flags{waiting: map[int]time.Time{}}
+	config := func(i int, hs *consume.Handlers) (consume.Config, *consume.Deliveries) {
+		source := &consume.Deliveries{
 			Pool: r.own, Namespace: r.Namespace, Consumer: defaultConsumer, Queue: queue, Node: r.member.ID,
-			MaxAttempts: func(eventType string) int { return r.handlers.MaxAttemptsOf(eventType, attempts) },
-		},
-		Handlers: r.handlers, Pool: r.pool, Workers: r.Workers, Lease: r.Lease, Poll: r.Poll, Values: r.values,
-		Middleware: middleware, Observer: r.observer(defaultConsumer), Log: r.Logger,
-		Announce:    func(ctx context.Context, d time.Duration) error { return r.member.Announce(ctx, queue, d) },
-		Unavailable: r.unavailable,
-	}), nil
+			MaxAttempts: func(eventType string) int { return hs.MaxAttemptsOf(eventType, attempts) },
+		}
+		return consume.Config{
+			Source: source, Handlers: hs, Pool: r.pool, Workers: r.Workers, Lease: r.Lease, Poll: r.Poll, Values: r.values,
+			Middleware: middleware, Observer: r.observer(defaultConsumer), Log: r.Logger, Unavailable: r.unavailable,
+			Announce: func(ctx context.Context, d time.Duration) error {
+				if !flags.change(i, d) {
+					return nil
+				}
+				return r.member.Announce(ctx, queue, d)
+			},
+		}, source
+	}
+	var runners []runner
+	single, groups := r.handlers.Split()
+	if single != nil || len(groups) == 0 {
+		if single == nil {
+			single = r.handlers
+		}
+		cfg, _ := config(0, single)
+		runners = append(runners, consume.NewLoop(cfg))
+	}
+	for i, hs := range groups {
+		cfg, source := config(i+1, hs)
+		runners = append(runners, consume.NewBatches(cfg, source, r.Express))
+	}
+	return runners, nil
 }
 
 func (r *run) run(ctx context.Context, n *Node) error {
@@ -105,10 +136,10 @@ func (r *run) run(ctx context.Context, n *Node) error {
 		}
 	}()
 
-	var loop *consume.Loop
+	var runners []runner
 	err := r.patiently(drained, func(ctx context.Context) (err error) {
 		if err = r.register(ctx); err == nil {
-			loop, err = r.newLoop(ctx)
+			runners, err = r.newRunners(ctx)
 		}
 		return err
 	})
@@ -125,8 +156,10 @@ func (r *run) run(ctx context.Context, n *Node) error {
 
 	r.warnOfIdleLimit(drained)
 
-	loop.Start()
-	state := &running{loop: loop, member: r.member, poll: r.Poll}
+	for _, one := range runners {
+		one.Start()
+	}
+	state := &running{runners: runners, member: r.member, poll: r.Poll}
 	n.setRunning(state)
 	defer r.measure(n, state)()
 	log.Info("node runs", "event_types", r.handlers.Patterns(), "workers", r.Workers)
@@ -135,7 +168,7 @@ func (r *run) run(ctx context.Context, n *Node) error {
 	helping, end := context.WithCancelCause(r.values)
 	var helpers sync.WaitGroup
 	helpers.Go(func() { r.beat(helping, drained, end) })
-	helpers.Go(func() { r.listen(helping, loop) })
+	helpers.Go(func() { r.listen(helping, runners) })
 	helpers.Go(func() { r.upkeep(drained) })
 	helpers.Go(func() { r.timer(drained) })
 	n.mu.Lock()
@@ -157,9 +190,15 @@ func (r *run) run(ctx context.Context, n *Node) error {
 	n.mu.Unlock()
 	n.setDraining()
 	log.Info("node drains")
-	for _, d := range loop.Stop(grace) {
-		log.Error("a handler did not end in time, its event was given back", "event_id", d.ID, "event_type", d.Type, "message_id", d.MessageID)
+	var stopping sync.WaitGroup
+	for _, one := range runners {
+		stopping.Go(func() {
+			for _, d := range one.Stop(grace) {
+				log.Error("a handler did not end in time, its event was given back", "event_id", d.ID, "event_type", d.Type, "message_id", d.MessageID)
+			}
+		})
 	}
+	stopping.Wait()
 	failure := context.Cause(helping)
 	end(nil)
 	helpers.Wait()
@@ -238,14 +277,16 @@ func (r *run) beat(helping, drained context.Context, end context.CancelCauseFunc
 }
 
 // listen hears wake-ups. Without it events are found by polling, only later.
-func (r *run) listen(ctx context.Context, loop *consume.Loop) {
+func (r *run) listen(ctx context.Context, runners []runner) {
 	cfg := r.wake.Copy()
 	cfg.RuntimeParams["application_name"] = fmt.Sprintf("nexus:%s/%s listen", r.Namespace, r.member.ID())
 	var said time.Time
 	for ctx.Err() == nil {
 		err := consume.Listen(ctx, cfg, func(key string) {
-			if key == "" || key == loop.Source.Key() {
-				loop.Wake()
+			for _, one := range runners {
+				if key == "" || key == one.Key() {
+					one.Wake()
+				}
 			}
 			if key == "" || key == timersKey {
 				r.wakeTimer()

@@ -27,6 +27,7 @@ type delivery struct {
 	d      nexus.Delivery
 	readCt int32
 	due    time.Time // of a retry, a release or a delay; zero for what was due when it was emitted
+	begun  bool      // of a batch: its handlers were called
 }
 
 func (m *delivery) Delivery() *nexus.Delivery { return &m.d }
@@ -69,11 +70,12 @@ func (s *Deliveries) Claim(ctx context.Context, results []Result, ask Ask, lease
 	} else {
 		rows, _ = s.Pool.Query(ctx, settleAndClaimSQL, append(s.settleArgs(results), claim...)...)
 	}
-	found, err := s.read(rows, results)
+	found, err := s.read(rows, results, 0)
 	return found, db.Error(ctx, "claim", err)
 }
 
-func (s *Deliveries) read(rows pgx.Rows, results []Result) (Found, error) {
+// read reads what a claim found; begun is that of delivery.
+func (s *Deliveries) read(rows pgx.Rows, results []Result, begun int32) (Found, error) {
 	defer rows.Close()
 	var f Found
 	var items []*delivery
@@ -90,7 +92,7 @@ func (s *Deliveries) read(rows pgx.Rows, results []Result) (Found, error) {
 		}
 		switch outcome {
 		case "claimed":
-			items = append(items, s.delivery(*msgID, *readCt, message, headers))
+			items = append(items, s.delivery(*msgID, *readCt, begun, message, headers))
 			f.Bytes = max(f.Bytes, len(message))
 		case "buried":
 			// The same word answers a result that was buried by this exchange.
@@ -106,6 +108,12 @@ func (s *Deliveries) read(rows pgx.Rows, results []Result) (Found, error) {
 			if readCt != nil {
 				f.Looked = int(*readCt)
 			}
+		case "few":
+			f.Few = int(*readCt)
+		case "alone":
+			f.Alone = int(*readCt)
+		case "quiet":
+			f.Quiet = true
 		default:
 			if it := itemOf(results, *msgID); it != nil {
 				f.Outcomes = append(f.Outcomes, Outcome{it, OutcomeKind(outcome)})
@@ -126,11 +134,12 @@ func (s *Deliveries) read(rows pgx.Rows, results []Result) (Found, error) {
 	return f, nil
 }
 
-func (s *Deliveries) delivery(msgID int64, readCt int32, message, headers []byte) *delivery {
+// delivery reads a message; begun is 1 if its read_ct does not count the attempt that begins.
+func (s *Deliveries) delivery(msgID int64, readCt, begun int32, message, headers []byte) *delivery {
 	m := &delivery{readCt: readCt}
 	decodeEvent(message, &m.d.Event)
 	m.d.Headers, m.d.Deferrals, m.due = decodeHeaders(headers)
-	if m.d.Deferrals >= int(readCt) {
+	if m.d.Deferrals >= int(readCt+begun) {
 		m.d.Deferrals = 0 // each one follows a read: this count was sent by hand
 	}
 	if m.d.Namespace == "" {
@@ -138,7 +147,7 @@ func (s *Deliveries) delivery(msgID int64, readCt int32, message, headers []byte
 	}
 	m.d.Consumer = s.Consumer
 	m.d.MessageID = msgID
-	m.d.Attempt = int(readCt) - m.d.Deferrals
+	m.d.Attempt = int(readCt+begun) - m.d.Deferrals
 	m.d.MaxAttempts = s.MaxAttempts(m.d.Type)
 	return m
 }
@@ -146,19 +155,24 @@ func (s *Deliveries) delivery(msgID int64, readCt int32, message, headers []byte
 // Settle implements [Source].
 func (s *Deliveries) Settle(ctx context.Context, results []Result) ([]Outcome, error) {
 	rows, _ := s.Pool.Query(ctx, settleSQL, s.settleArgs(results)...)
+	outcomes, err := s.outcomes(rows, results)
+	return outcomes, db.Error(ctx, "settle", err)
+}
+
+func (s *Deliveries) outcomes(rows pgx.Rows, results []Result) ([]Outcome, error) {
 	defer rows.Close()
 	var outcomes []Outcome
 	for rows.Next() {
 		var kind string
 		var msgID int64
 		if err := rows.Scan(&kind, &msgID); err != nil {
-			return nil, db.Error(ctx, "settle", err)
+			return nil, err
 		}
 		if it := itemOf(results, msgID); it != nil {
 			outcomes = append(outcomes, Outcome{it, OutcomeKind(kind)})
 		}
 	}
-	return outcomes, db.Error(ctx, "settle", rows.Err())
+	return outcomes, rows.Err()
 }
 
 func byMessage(a, b Item) int {

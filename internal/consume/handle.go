@@ -37,7 +37,7 @@ func (l *Loop) handle(t *task, slot int) {
 	var tx *transaction
 	if t.route.transactional {
 		var err error
-		if tx, err = begin(ctx, l.Pool); err != nil {
+		if tx, err = begin(ctx, l.Pool, ""); err != nil {
 			l.conclude(ctx, t, slot, nil, ended{err: err})
 			return
 		}
@@ -46,19 +46,28 @@ func (l *Loop) handle(t *task, slot int) {
 		l.unreadyCount = 0
 		l.mu.Unlock()
 	}
-	e := ended{err: errGoexit}
+	var e ended
 	observed := l.observed(ctx, t)
 	began := time.Now()
 	defer func() {
 		t.took = time.Since(began)
-		if p := recover(); p != nil {
-			e = ended{err: fmt.Errorf("panic: %s", panicText(p)), stack: debug.Stack()}
-		} else if errors.Is(e.err, errGoexit) {
-			e.stack = debug.Stack()
-		}
 		l.conclude(ctx, t, slot, tx, e)
 	}()
-	e = ended{err: l.call(observed, t, tx)}
+	e.catch(func() error { return l.call(observed, t, tx) })
+}
+
+// catch calls f and notes how it ended, also if that is the end of the goroutine.
+func (e *ended) catch(f func() error) {
+	returned := false
+	defer func() {
+		if p := recover(); p != nil {
+			*e = ended{err: fmt.Errorf("panic: %s", panicText(p)), stack: debug.Stack()}
+		} else if !returned {
+			*e = ended{err: errGoexit, stack: debug.Stack()}
+		}
+	}()
+	*e = ended{err: f()}
+	returned = true
 }
 
 // context makes the context of handlers: the values that Run was given, the delivery, the deadline, and a cause if it ends.
@@ -80,20 +89,25 @@ func (l *Loop) call(ctx context.Context, t *task, tx *transaction) error {
 	if tx != nil {
 		pgTx = tx.tx
 	}
-	run := func(ctx context.Context) error {
-		for _, h := range t.route.handlers {
-			if err := h.call(ctx, pgTx, t.d); err != nil {
-				return err
-			}
+	return wrapped(ctx, l.Middleware, []*nexus.Delivery{t.d}, func(ctx context.Context) error {
+		return t.route.one(ctx, pgTx, t.d)
+	})
+}
+
+// one runs the handlers of one delivery in order.
+func (r *route) one(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error {
+	for _, h := range r.handlers {
+		if err := h.call(ctx, tx, d); err != nil {
+			return err
 		}
-		return nil
 	}
-	if len(l.Middleware) == 0 {
-		return run(ctx)
-	}
-	batch := []*nexus.Delivery{t.d}
-	for i := len(l.Middleware) - 1; i >= 0; i-- {
-		m, next := l.Middleware[i], run
+	return nil
+}
+
+// wrapped calls run inside the middleware.
+func wrapped(ctx context.Context, all []Middleware, batch []*nexus.Delivery, run func(context.Context) error) error {
+	for i := len(all) - 1; i >= 0; i-- {
+		m, next := all[i], run
 		run = func(ctx context.Context) error { return m(ctx, batch, next) }
 	}
 	return run(ctx)

@@ -12,22 +12,52 @@ import (
 	"github.com/nexuspg/nexus"
 )
 
-// Handler is a registration. One of Tx and Leased is set; it is the handler's mode.
+// Handler is a registration. One of Tx, Batch and Leased is set.
 type Handler struct {
 	Name    string
 	Pattern string
 	Tx      func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error
+	Batch   func(ctx context.Context, tx pgx.Tx, batch []*nexus.Delivery) error
 	Leased  func(ctx context.Context, d *nexus.Delivery) error
+	Express bool // Tx: many share a transaction
+	Lease   bool // Batch: claim by lease, never express
 	Retry   nexus.RetryPolicy
 	Timeout time.Duration // negative: none
 	Workers int           // at once; 0: as many as the loop has
+	Size    int           // most items a batch; 0: the default
+	Linger  time.Duration // how long to wait for a full batch
 }
 
-// transactional reports the mode.
-func (h *Handler) transactional() bool { return h.Tx != nil }
+// mode is what all handlers of one event type must have in common.
+type mode string
+
+const (
+	transactional mode = "On"
+	express       mode = "On with Express"
+	batched       mode = "OnBatch"
+	batchedLeased mode = "OnBatch with Leased"
+	leased        mode = "OnLeased"
+)
+
+func (h *Handler) mode() mode {
+	switch {
+	case h.Batch != nil && h.Lease:
+		return batchedLeased
+	case h.Batch != nil:
+		return batched
+	case h.Tx != nil && h.Express:
+		return express
+	case h.Tx != nil:
+		return transactional
+	}
+	return leased
+}
+
+// shares reports whether its items share a transaction with others.
+func (m mode) shares() bool { return m == express || m == batched || m == batchedLeased }
 
 func (h *Handler) call(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error {
-	if h.transactional() {
+	if h.Tx != nil {
 		return h.Tx(ctx, tx, d)
 	}
 	return h.Leased(ctx, d)
@@ -67,17 +97,66 @@ func (l *limit) left() int { return l.handler.Workers - l.used }
 func NewHandlers(list []*Handler, retry nexus.RetryPolicy) (*Handlers, error) {
 	for i, a := range list {
 		for _, b := range list[i+1:] {
-			if a.transactional() != b.transactional() && overlap(a.Pattern, b.Pattern) {
-				return nil, fmt.Errorf("handlers %q and %q meet on one event type in different modes", a.Name, b.Name)
+			if a.mode() != b.mode() && overlap(a.Pattern, b.Pattern) {
+				return nil, fmt.Errorf("handlers %q (%s) and %q (%s) meet on one event type in different modes", a.Name, a.mode(), b.Name, b.mode())
 			}
 		}
 	}
-	return &Handlers{list: list, retry: retry, routes: map[string]*route{}}, nil
+	return newHandlers(list, retry), nil
 }
 
-// Transactional reports whether any of them is.
+func newHandlers(list []*Handler, retry nexus.RetryPolicy) *Handlers {
+	return &Handlers{list: list, retry: retry, routes: map[string]*route{}}
+}
+
+// Transactional reports whether any of them runs in a transaction under a lease.
 func (hs *Handlers) Transactional() bool {
-	return slices.ContainsFunc(hs.list, (*Handler).transactional)
+	return slices.ContainsFunc(hs.list, func(h *Handler) bool { return h.mode() == transactional || h.mode() == batchedLeased })
+}
+
+// Split parts the handlers that run on one item at a time, which a [Loop] does, from those whose items share a transaction.
+// Each group of these is for a [Batches] of its own: what meets on an event type must be together, and what has the same
+// settings may be. single is nil if there are none.
+func (hs *Handlers) Split() (single *Handlers, groups []*Handlers) {
+	var one []*Handler
+	var sharing [][]*Handler
+	for _, h := range hs.list {
+		if !h.mode().shares() {
+			one = append(one, h)
+			continue
+		}
+		// A handler may join groups that were apart before.
+		joined := []*Handler{h}
+		var apart [][]*Handler
+		for _, g := range sharing {
+			if slices.ContainsFunc(g, func(o *Handler) bool { return h.together(o) }) {
+				joined = append(joined, g...)
+			} else {
+				apart = append(apart, g)
+			}
+		}
+		sharing = append(apart, joined)
+	}
+	if len(one) > 0 {
+		single = newHandlers(one, hs.retry)
+	}
+	for _, g := range sharing {
+		var ordered []*Handler // as registered
+		for _, h := range hs.list {
+			if slices.Contains(g, h) {
+				ordered = append(ordered, h)
+			}
+		}
+		groups = append(groups, newHandlers(ordered, hs.retry))
+	}
+	return single, groups
+}
+
+func (h *Handler) together(o *Handler) bool {
+	if h.mode() != o.mode() {
+		return false
+	}
+	return overlap(h.Pattern, o.Pattern) || h.Size == o.Size && h.Linger == o.Linger && h.Workers == o.Workers && h.Timeout == o.Timeout
 }
 
 // Patterns returns the patterns, each once.
@@ -129,7 +208,7 @@ func (hs *Handlers) route(eventType string, limits map[*Handler]*limit) *route {
 	handlers, policy := hs.merged(func(p string) bool { return Matches(p, eventType) })
 	if len(handlers) > 0 {
 		r = &route{
-			handlers: handlers, transactional: handlers[0].transactional(),
+			handlers: handlers, transactional: handlers[0].Tx != nil,
 			policy: policyJSON(policy), maxAttempts: policy.MaxAttempts,
 		}
 		for _, h := range handlers {

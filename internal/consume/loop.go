@@ -149,6 +149,9 @@ func (l *Loop) spawn(f func()) {
 	}()
 }
 
+// Key names the source in wake-ups.
+func (l *Loop) Key() string { return l.Source.Key() }
+
 // Wake makes the loop look for work at once.
 func (l *Loop) Wake() {
 	l.mu.Lock()
@@ -348,20 +351,22 @@ func (l *Loop) Stop(grace context.Context) []*nexus.Delivery {
 	return stayed
 }
 
-// await waits until cond, which is called with the mutex held, or until ctx ends; it reports whether cond came true.
-func (l *Loop) await(ctx context.Context, cond func() bool) bool {
+func (l *Loop) await(ctx context.Context, cond func() bool) bool { return await(ctx, &l.changed, cond) }
+
+// await waits until cond, which is called with changed's lock held, or until ctx ends; it reports whether cond came true.
+func await(ctx context.Context, changed *sync.Cond, cond func() bool) bool {
 	defer context.AfterFunc(ctx, func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.changed.Broadcast()
+		changed.L.Lock()
+		defer changed.L.Unlock()
+		changed.Broadcast()
 	})()
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	changed.L.Lock()
+	defer changed.L.Unlock()
 	for !cond() {
 		if ctx.Err() != nil {
 			return false
 		}
-		l.changed.Wait()
+		changed.Wait()
 	}
 	return true
 }

@@ -29,7 +29,7 @@ type Observer interface {
 type Observed struct {
 	Result
 	Err  error
-	Late bool // settled without the handlers, which came back too late
+	Late bool // not settled by this call: the handlers came back too late, or they are called again for a part of the batch
 }
 
 // observed begins the observation of a call with one delivery.
@@ -46,6 +46,49 @@ func (t *task) observedEnd(r Result, err error, late bool) {
 	if t.end != nil {
 		t.end([]Observed{{Result: r, Err: err, Late: late}}, t.took)
 	}
+}
+
+// observed begins the observation of a call with a batch.
+func (b *Batches) observed(ctx context.Context, batch []*nexus.Delivery) (context.Context, func([]Observed, time.Duration)) {
+	if b.Observer == nil {
+		return ctx, nil
+	}
+	return b.Observer.Handling(ctx, batch)
+}
+
+// sight is an observation of a call with a batch.
+type sight struct {
+	began time.Time
+	end   func(results []Observed, took time.Duration)
+}
+
+// over ends it for a call that went well, or that came to nothing as a whole.
+func (s *sight) over(items int, err error, good bool) {
+	if s.end == nil {
+		return
+	}
+	results := make([]Observed, items)
+	for i := range results {
+		results[i] = Observed{Err: err, Late: !good}
+	}
+	s.end(results, time.Since(s.began))
+}
+
+// failed ends it for a call after which some items are known to have failed.
+func (s *sight) failed(items []*delivery, known []Result, err error) {
+	if s.end == nil {
+		return
+	}
+	results := make([]Observed, len(items))
+	for i, m := range items {
+		results[i] = Observed{Err: err, Late: true}
+		for _, r := range known {
+			if r.Item == Item(m) {
+				results[i] = Observed{Result: r, Err: err}
+			}
+		}
+	}
+	s.end(results, time.Since(s.began))
 }
 
 // settledWith tells of an exchange that settled something.

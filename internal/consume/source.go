@@ -82,6 +82,11 @@ type Found struct {
 	ScannedTo int64  // position of the last row looked at, 0 if none was
 	Bytes     int    // size of the largest item
 	Outcomes  []Outcome
+
+	// Of a batch only.
+	Few   int  // items left where they are, since they were fewer than asked for
+	Alone int  // items, one of which was taken, that must not share a batch
+	Quiet bool // nothing speaks against express
 }
 
 // Source is where items come from. Its methods may be called by several goroutines at once. An error means that nothing

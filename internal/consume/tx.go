@@ -46,14 +46,14 @@ type transaction struct {
 	tx   *handlerTx
 }
 
-// begin opens a transaction for handlers. A connection that died in the pool is found out here, so one more is tried.
-func begin(ctx context.Context, pool *pgxpool.Pool) (*transaction, error) {
+// begin opens a transaction for handlers, and runs also in the same round trip. A connection that died in the pool is found out here, so one more is tried.
+func begin(ctx context.Context, pool *pgxpool.Pool, also string) (*transaction, error) {
 	for try := 0; ; try++ {
 		conn, err := pool.Acquire(ctx)
 		if err != nil {
 			return nil, db.Error(ctx, "begin", err)
 		}
-		tx, err := conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: "begin; " + markSQL})
+		tx, err := conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: "begin; " + markSQL + "; " + also})
 		if err == nil {
 			return &transaction{conn: conn, tx: &handlerTx{Tx: tx}}, nil
 		}
@@ -83,6 +83,38 @@ func (t *transaction) ended() bool {
 // commit settles the item as done and commits, in one round trip. ctx is the loop's. An error leaves open whether the
 // transaction still is, and if the connection broke even whether it committed; the fence tells.
 func (t *transaction) commit(ctx context.Context, s Source, it Item) error {
+	if err := t.fault(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
+	defer cancel()
+	b := &pgx.Batch{}
+	marked := queueLook(b)
+	s.QueueAck(b, it)
+	b.Queue("commit")
+	err := t.conn.SendBatch(ctx, b).Close()
+	if !*marked {
+		return errEnded
+	}
+	return db.Error(ctx, "ack", err)
+}
+
+// queueLook adds the look for the mark to b; the answer is there once b was read.
+func queueLook(b *pgx.Batch) (marked *bool) {
+	marked = new(bool)
+	*marked = true
+	b.Queue(lookSQL).QueryRow(func(row pgx.Row) error {
+		var mark int32
+		err := row.Scan(&mark)
+		pg, ok := errors.AsType[*pgconn.PgError](err)
+		*marked = !ok || pg.Code != invalidText
+		return err
+	})
+	return marked
+}
+
+// fault is why the transaction cannot commit, as far as that is known on this side.
+func (t *transaction) fault() error {
 	switch pg := t.conn.Conn().PgConn(); {
 	case t.tx.touched:
 		return errNotYours
@@ -93,24 +125,7 @@ func (t *transaction) commit(ctx context.Context, s Source, it Item) error {
 	case pg.TxStatus() == 'E':
 		return errSwallowed
 	}
-	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
-	defer cancel()
-	b := &pgx.Batch{}
-	marked := true
-	b.Queue(lookSQL).QueryRow(func(row pgx.Row) error {
-		var mark int32
-		err := row.Scan(&mark)
-		pg, ok := errors.AsType[*pgconn.PgError](err)
-		marked = !ok || pg.Code != invalidText
-		return err
-	})
-	s.QueueAck(b, it)
-	b.Queue("commit")
-	err := t.conn.SendBatch(ctx, b).Close()
-	if !marked {
-		return errEnded
-	}
-	return db.Error(ctx, "ack", err)
+	return nil
 }
 
 // close rolls back what is still open and gives the connection back. ctx is the loop's.
@@ -133,7 +148,12 @@ func (t *transaction) discard() {
 
 // broken reports whether the connection under the handlers broke, which is nothing they can help. What they can help: a
 // deadline of their own, which makes the driver close the connection, and sitting idle until the server ends the session.
-func (t *transaction) broken(err error) bool {
+func (t *transaction) broken(err error) (broken bool) {
+	defer func() {
+		if recover() != nil { // the methods of a handler's error run here
+			broken = false
+		}
+	}()
 	if !t.conn.Conn().IsClosed() || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}

@@ -10,6 +10,7 @@ begin
     perform core_private.register_sweep('fire', 'core.fire_due_events(10000)', '10 seconds', 'tick', 15);
     perform core_private.register_sweep('tasks', 'core_private.fire_tasks(20000)', '1 second', 'tick', 16);
     perform core_private.register_sweep('reap', 'core.reap_nodes()', '10 seconds', 'tick', 20);
+    perform core_private.register_sweep('express', 'core_private.sweep_express()', '10 seconds', 'tick', 25);
     perform core_private.register_sweep('expire_keys', 'core_private.expire_keys()', '1 minute', 'tick', 30);
     perform core_private.register_sweep('tombstones', 'core_private.remove_tombstones()', '1 minute', 'tick', 35);
     perform core_private.register_sweep('expire_slots', 'core_private.expire_slots()', '1 hour', 'tick', 36);

@@ -1,7 +1,9 @@
 -- The policy of each row is the handler's over the consumer's over the namespace's. A retry whose attempts are used up is buried.
+-- An express batch was never leased: its failures are counted as read here.
 create or replace function core_private.settle_failed(
     p_queue text, p_node text, p_namespace text, p_consumer text, p_retry jsonb,
-    p_ids bigint[], p_cts integer[], p_actions text[], p_afters interval[], p_policies jsonb[], p_reasons text[], p_errors text[])
+    p_ids bigint[], p_cts integer[], p_actions text[], p_afters interval[], p_policies jsonb[], p_reasons text[], p_errors text[],
+    p_express boolean = false)
 returns table (outcome text, msg_id bigint, due_at timestamptz)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -10,6 +12,7 @@ as $$
 declare
     v_now      timestamptz := core_private.now();
     v_relation text := core_private.queue_relation(p_queue);
+    v_read     integer := p_express::integer;
     v_done     bigint[] := '{}';
     v_dead_ids      bigint[];
     v_dead_cts      integer[];
@@ -35,7 +38,7 @@ begin
     -- The attempt a row stands at is in its headers; reading it locks the row, so that the fence still holds below.
     execute format($q$
         with held as materialized (
-            select u.*, core_private.attempt_of(q.read_ct, q.headers) as attempt
+            select u.*, core_private.attempt_of(q.read_ct + $10, q.headers) as attempt
               from %1$s q join unnest($1, $2, $3, $4, $5, $6, $7) u(id, ct, action, after, policy, reason, error) on q.msg_id = u.id and q.read_ct = u.ct
                for update of q),
         judged as (
@@ -57,17 +60,17 @@ begin
           from fate f
         $q$, v_relation)
        into v_dead_ids, v_dead_cts, v_dead_reasons, v_dead_errors, v_live_ids, v_live_fates, v_live_attempts, v_live_reasons, v_live_errors, v_live_due
-      using p_ids, p_cts, p_actions, p_afters, p_policies, p_reasons, p_errors, p_retry, v_now;
+      using p_ids, p_cts, p_actions, p_afters, p_policies, p_reasons, p_errors, p_retry, v_now, v_read;
 
     if v_live_ids is not null then
         for outcome, msg_id, due_at in execute format($q$
             with put as (
                 update %1$s q
-                   set vt = u.due,
+                   set vt = u.due, read_ct = q.read_ct + $12, last_read_at = case when $12 > 0 then $11 else q.last_read_at end,
                        headers = core_private.headers_object(q.headers) || jsonb_build_object('nexus-due', core_private.iso(u.due)) || case u.fate
                            when 'release' then jsonb_build_object('nexus-deferrals', q.read_ct - core_private.attempt_of(q.read_ct, q.headers) + 1)
                            else jsonb_build_object('nexus-failures', coalesce(core_private.header_number(q.headers, 'nexus-failures'), 0) + 1,
-                                                   'nexus-first-at', coalesce(core_private.header_number(q.headers, 'nexus-first-at'), (extract(epoch from q.last_read_at) * 1000000)::bigint)) end
+                                                   'nexus-first-at', coalesce(core_private.header_number(q.headers, 'nexus-first-at'), (extract(epoch from case when $12 > 0 then $11 else q.last_read_at end) * 1000000)::bigint)) end
                   from unnest($1, $2, $3, $4, $5, $6) u(id, fate, attempt, reason, error, due)
                  where q.msg_id = u.id
                 returning q.msg_id, q.message, u.fate, u.attempt, u.reason, u.error, u.due),
@@ -80,13 +83,18 @@ begin
             select case p.fate when 'retry' then 'retried' else 'released' end as outcome, p.msg_id, p.due from put p
             $q$, v_relation)
             using v_live_ids, v_live_fates, v_live_attempts, v_live_reasons, v_live_errors, v_live_due,
-                  p_namespace, p_consumer, p_queue, p_node, v_now
+                  p_namespace, p_consumer, p_queue, p_node, v_now, v_read
         loop
             v_done := v_done || msg_id;
             return next;
         end loop;
     end if;
     if v_dead_ids is not null then
+        if p_express then
+            execute format('with counted as (update %s q set read_ct = q.read_ct + 1, last_read_at = $2 from unnest($1) u(id) where q.msg_id = u.id returning q.msg_id, q.read_ct)
+                            select array_agg(c.read_ct order by u.n) from unnest($1) with ordinality u(id, n) join counted c on c.msg_id = u.id', v_relation)
+               into v_dead_cts using v_dead_ids, v_now;
+        end if;
         for r in select b.msg_id from core_private.bury(p_queue, p_node, v_dead_ids, v_dead_cts, v_dead_reasons, v_dead_errors) b loop
             outcome := 'buried'; msg_id := r.msg_id; due_at := null;
             v_done := v_done || r.msg_id;
@@ -95,4 +103,4 @@ begin
     end if;
     return query select s.outcome, s.msg_id, null::timestamptz from core_private.why_unsettled(p_queue, array(select i from unnest(p_ids) i where i <> all (v_done))) s;
 end $$;
-comment on function core_private.settle_failed(text, text, text, text, jsonb, bigint[], integer[], text[], interval[], jsonb[], text[], text[]) is 'The part of core.settle that is no ack.';
+comment on function core_private.settle_failed(text, text, text, text, jsonb, bigint[], integer[], text[], interval[], jsonb[], text[], text[], boolean) is 'The part of core.settle and core.settle_batch that is no ack.';

@@ -1,0 +1,465 @@
+package consume
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/db"
+)
+
+// batch is what one claim took. Its goroutine owns it, but for cancel, which Batches' mutex guards.
+type batch struct {
+	items     []*delivery
+	leased    bool
+	key       int64        // express: of the advisory lock
+	tx        *transaction // express: holds the locks
+	began     time.Time
+	claimTook time.Duration
+	cancel    context.CancelCauseFunc
+
+	settled  int
+	left     []*delivery   // express: given back by the end of the transaction
+	overhead time.Duration // marking and committing
+}
+
+// handle runs the handlers of a batch and settles what came out, however they end.
+func (b *Batches) handle(t *batch) {
+	defer b.leave(t)
+	if !t.leased {
+		b.express(t)
+		return
+	}
+	b.underLease(t, t.items)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if now := time.Now(); now.Sub(t.began) > b.limit && now.Before(b.leaseTill) {
+		b.leaseTill = now.Add(untilExpress)
+	}
+}
+
+// express runs a batch whose rows its transaction locks.
+func (b *Batches) express(t *batch) {
+	marking := time.Now()
+	marker, leases, err := b.mark(t)
+	t.overhead = time.Since(marking)
+	if err != nil || leases {
+		t.tx.close(b.ctx)
+		t.left = t.items
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		switch {
+		case err != nil:
+			b.failed(time.Now(), err)
+		case !b.fallback:
+			b.fallback = true
+			b.Log.Warn("a node died in express, using leases until five minutes have been quiet", "source", b.Key())
+		}
+		return
+	}
+
+	ctx, cancel := context.WithCancelCause(b.Values)
+	defer cancel(nil)
+	ctx, stop := context.WithDeadlineCause(ctx, t.began.Add(b.limit), errLimit)
+	defer stop()
+	r := b.open(ctx, cancel, t, t.tx)
+	h := r.run(t.items)
+	if h == nil {
+		committing := time.Now()
+		h = r.commit(&marker)
+		t.overhead += time.Since(committing)
+	}
+	b.forget(t)
+	if h == nil {
+		t.tx.close(b.ctx)
+		b.adapt(r)
+		t.left = r.left
+		return
+	}
+
+	// The mark goes first, while the lock is still there: a mark without a lock says that this node died.
+	if h.kind != haltLost || !b.lostAgain() {
+		b.unmark(marker)
+	}
+	closed := h.stuck != nil || t.tx.conn.Conn().IsClosed()
+	r.quit(h)
+	switch h.kind {
+	case haltLimit:
+		b.Log.Warn("a batch takes longer than the express limit, using leases", "source", b.Key(), "limit", b.limit, "events", len(t.items))
+		b.mu.Lock()
+		b.leaseTill = time.Now().Add(untilExpress)
+		b.mu.Unlock()
+		t.left = t.items
+	case haltFailed, haltTimeout:
+		b.leaseByID(t, t.items, closed, b.each)
+	case haltEnded:
+		t.left = r.rest(t.items)
+		b.leaseByID(t, r.begun, closed, b.endedEarly)
+	case haltLost:
+		b.mu.Lock()
+		b.failed(time.Now(), h.end.err)
+		b.mu.Unlock()
+		t.left = t.items
+	case haltFence:
+		b.Log.Warn("messages of an express batch are gone, its effects were rolled back", "source", b.Key(), "events", len(t.items))
+		t.left = t.items
+	default: // drained
+		t.left = t.items
+	}
+}
+
+// mark notes that the batch is in hand, on another connection.
+func (b *Batches) mark(t *batch) (marker int64, leases bool, err error) {
+	ctx, cancel := context.WithTimeout(b.ctx, min(exchangeTimeout, b.limit))
+	defer cancel()
+	b.mu.Lock()
+	from := b.markerFrom
+	b.mu.Unlock()
+	if marker, leases, err = b.queue.openExpress(ctx, t.key, t.items, from); err != nil || leases {
+		return 0, leases, err
+	}
+	// What is older than any batch can be was looked at often enough; the sweep of the tick goes on looking.
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if now := time.Now(); now.Sub(b.markerAt) > 2*b.limit+10*time.Second {
+		b.markerFrom, b.marker, b.markerAt = b.marker, marker, now
+	}
+	return marker, false, nil
+}
+
+// unmark takes the mark back. If that does not succeed the batch counts as one that a node died of, which costs only speed.
+func (b *Batches) unmark(marker int64) {
+	ctx, cancel := context.WithTimeout(b.ctx, time.Second)
+	defer cancel()
+	if err := b.queue.closeExpress(ctx, marker); err != nil && b.ctx.Err() == nil {
+		b.Log.Warn("cannot take back the mark of a batch, so the consumer will use leases for a while", "source", b.Key(), "error", err)
+	}
+}
+
+// lostAgain notes a lost connection and reports whether there was one a moment ago. One is nothing to do with the batch; a
+// batch that makes the server end the session each time must be told from the others, and is left looking like a death.
+func (b *Batches) lostAgain() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	again := now.Sub(b.lostAt) < lostTwice
+	b.lostAt = now
+	return again
+}
+
+// leaseByID takes items of a batch that failed as a whole under a lease, so that the attempts count, and hands them on.
+//
+// When the connection was closed, the server may take a moment to notice and to let go of the rows.
+func (b *Batches) leaseByID(t *batch, items []*delivery, closed bool, then func(*batch, *hold, []*delivery)) {
+	ctx, cancel := context.WithTimeout(b.ctx, exchangeTimeout)
+	defer cancel()
+	got, err := b.queue.leaseThese(ctx, items, db.Interval(b.Lease))
+	for over := time.Now().Add(b.limit); err == nil && closed && len(got) == 0 && time.Now().Before(over) && pause(ctx, 20*time.Millisecond); {
+		got, err = b.queue.leaseThese(ctx, items, db.Interval(b.Lease))
+	}
+	if err != nil {
+		b.mu.Lock()
+		b.failed(time.Now(), err)
+		b.mu.Unlock()
+	}
+	if len(got) == 0 {
+		t.left = t.items
+		return
+	}
+	hold := b.hold(t, got)
+	defer hold.stop()
+	then(t, hold, got)
+}
+
+// endedEarly gives up items that had begun when a handler ended the transaction.
+func (b *Batches) endedEarly(t *batch, hold *hold, items []*delivery) {
+	results := make([]Result, len(items))
+	for i, m := range items {
+		results[i] = endedEarly(nil)
+		results[i].Item = m
+		b.say(m, results[i])
+	}
+	b.settle(t, hold, results)
+}
+
+// underLease runs a leased batch.
+func (b *Batches) underLease(t *batch, items []*delivery) {
+	hold := b.hold(t, items)
+	defer hold.stop()
+	for len(items) > 0 {
+		items = b.once(t, hold, items)
+	}
+}
+
+// each runs leased items one by one.
+func (b *Batches) each(t *batch, hold *hold, items []*delivery) {
+	for _, m := range items {
+		b.once(t, hold, []*delivery{m})
+	}
+}
+
+// once runs leased items in one transaction and returns those it did not get to.
+func (b *Batches) once(t *batch, hold *hold, items []*delivery) (left []*delivery) {
+	b.mu.Lock()
+	cancelled := b.cancelled
+	b.mu.Unlock()
+	if cancelled {
+		b.settle(t, hold, released(items, 0, nexus.ErrDraining.Error(), ""))
+		return nil
+	}
+	tx, err := begin(b.ctx, b.Pool, "savepoint "+guard)
+	if err != nil {
+		b.mu.Lock()
+		b.failed(time.Now(), err)
+		b.mu.Unlock()
+		b.settle(t, hold, released(items, time.Second, "no connection", textOf(err)))
+		return nil
+	}
+	ctx, cancel := context.WithCancelCause(b.Values)
+	defer cancel(nil)
+	r := b.open(ctx, cancel, t, tx)
+	h := r.run(items)
+	if h == nil {
+		h = r.commit(nil)
+	}
+	b.forget(t)
+	if h == nil {
+		tx.close(b.ctx)
+		b.adapt(r)
+		hold.drop(r.done())
+		return r.left
+	}
+	r.quit(h)
+	switch h.kind {
+	case haltEnded:
+		b.endedEarly(t, hold, r.begun)
+		return r.rest(items)
+	case haltFailed, haltTimeout:
+		if len(items) > 1 {
+			b.each(t, hold, items)
+			return nil
+		}
+		b.settle(t, hold, []Result{b.failure(items[0], h)})
+	case haltLost:
+		if db.Unavailable(h.end.err) {
+			b.Unavailable(h.end.err)
+		}
+		text := failure(h.end)
+		results := released(items, time.Second, "connection lost", text)
+		for i, m := range items {
+			if m.d.Deferrals >= brokenLimit {
+				results[i] = Result{Item: m, Action: Retry, Reason: reasonError, Error: text, Policy: b.policy(m)}
+			}
+		}
+		b.settle(t, hold, results)
+	default: // drained, or the lease of one is lost: whose it is not any more is found out when settling
+		b.settle(t, hold, released(items, 0, h.kind.String(), textOf(h.end.err)))
+	}
+	return nil
+}
+
+// failure is the result of an item that failed with its whole transaction.
+func (b *Batches) failure(m *delivery, h *halt) Result {
+	r := Result{Item: m, Action: Retry, Reason: h.reason, Policy: b.policy(m), Error: failure(h.end)}
+	if h.kind == haltTimeout {
+		r = judge(h.end, context.DeadlineExceeded, b.Handlers.route(m.d.Type, nil).timeout)
+		r.Item, r.Policy = m, b.policy(m)
+	}
+	b.say(m, r)
+	return r
+}
+
+func (b *Batches) policy(m *delivery) string { return b.Handlers.route(m.d.Type, nil).policy }
+
+func (b *Batches) say(m *delivery, r Result) {
+	switch r.Action {
+	case Retry:
+		b.Log.Warn("attempt failed", append(about(&m.d), "reason", r.Reason, "error", storable(r.Error, 300))...)
+	case Reject:
+		b.Log.Warn("event rejected", append(about(&m.d), "reason", storable(r.Reason, 300))...)
+	}
+}
+
+func released(items []*delivery, after time.Duration, reason, text string) []Result {
+	results := make([]Result, len(items))
+	for i, m := range items {
+		results[i] = Result{Item: m, Action: Release, After: after, Reason: reason, Error: storable(text, maxErrorText)}
+	}
+	return results
+}
+
+// settle settles what is under a lease outside of any transaction, again until it works or the lease is over.
+func (b *Batches) settle(t *batch, hold *hold, results []Result) {
+	over := time.Now().Add(b.Lease)
+	for tries := 1; ; tries++ {
+		ctx, cancel := context.WithTimeout(b.ctx, exchangeTimeout)
+		outcomes, err := b.queue.Settle(ctx, results)
+		cancel()
+		if err == nil {
+			b.settled(results, outcomes)
+			t.settled += len(results)
+			break
+		}
+		b.mu.Lock()
+		b.failed(time.Now(), err)
+		b.mu.Unlock()
+		if time.Now().After(over) || !pause(b.ctx, backoff(tries)) {
+			break
+		}
+	}
+	items := make([]*delivery, len(results))
+	for i, r := range results {
+		items[i] = r.Item.(*delivery)
+	}
+	hold.drop(items)
+}
+
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+func (b *Batches) settled(results []Result, outcomes []Outcome) {
+	if b.Observer != nil && len(results) > 0 {
+		b.Observer.Settled(results, outcomes)
+	}
+	for _, o := range outcomes {
+		switch o.Kind {
+		case Lost:
+			b.Log.Warn("lease lost, the result was refused", about(o.Item.Delivery())...)
+			if b.Observer != nil {
+				b.Observer.LeaseLost(o.Item.Delivery())
+			}
+		case Buried:
+			b.Log.Warn("gave up on event, it is a dead letter now", about(o.Item.Delivery())...)
+		}
+	}
+}
+
+// adapt makes savepoints of On handlers rarer as long as nothing fails.
+func (b *Batches) adapt(r *shared) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(r.bad) > 0 {
+		b.chunk = max(b.chunk/2, 1)
+	} else if len(r.left) == 0 {
+		b.chunk = min(2*b.chunk, b.size)
+	}
+}
+
+// open registers a transaction whose handlers' contexts can be cancelled.
+func (b *Batches) open(ctx context.Context, cancel context.CancelCauseFunc, t *batch, tx *transaction) *shared {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t.cancel = cancel
+	if b.cancelled {
+		cancel(nexus.ErrDraining)
+	}
+	return &shared{b: b, t: t, tx: tx, ctx: ctx, guards: maxGuards, express: tx == t.tx, chunk: b.chunk}
+}
+
+func (b *Batches) forget(t *batch) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t.cancel = nil
+}
+
+// hold keeps the leases of items while they are worked on.
+type hold struct {
+	b    *Batches
+	t    *batch
+	end  context.CancelFunc
+	done chan struct{}
+
+	items map[*delivery]struct{} // guarded by the mutex of b
+}
+
+// hold begins to renew the leases of items, which have just been taken.
+func (b *Batches) hold(t *batch, items []*delivery) *hold {
+	ctx, end := context.WithCancel(b.ctx)
+	h := &hold{b: b, t: t, end: end, done: make(chan struct{}), items: make(map[*delivery]struct{}, len(items))}
+	for _, m := range items {
+		h.items[m] = struct{}{}
+	}
+	go h.renew(ctx, time.Now())
+	return h
+}
+
+func (h *hold) stop() {
+	h.end()
+	<-h.done
+}
+
+func (h *hold) drop(items []*delivery) {
+	h.b.mu.Lock()
+	defer h.b.mu.Unlock()
+	for _, m := range items {
+		delete(h.items, m)
+	}
+}
+
+// renew extends the leases each third of them. Whoever cannot renew must be done before someone else may begin.
+func (h *hold) renew(ctx context.Context, renewed time.Time) {
+	defer close(h.done)
+	every := min(h.b.Lease/10, time.Second)
+	for pause(ctx, every) {
+		if time.Since(renewed) > h.b.Lease-h.b.Lease/10 {
+			h.cancel()
+		}
+		if time.Since(renewed) < h.b.Lease/3 {
+			continue
+		}
+		h.b.mu.Lock()
+		items := make([]Item, 0, len(h.items))
+		for m := range h.items {
+			items = append(items, m)
+		}
+		h.b.mu.Unlock()
+		sent := time.Now()
+		call, cancel := context.WithTimeout(ctx, h.b.Lease/3)
+		lost, err := h.b.queue.Extend(call, items, h.b.Lease)
+		cancel()
+		switch {
+		case err != nil:
+			if db.Unavailable(err) {
+				h.b.Unavailable(err)
+			}
+			continue
+		case h.lost(lost):
+			h.cancel()
+		}
+		renewed = sent
+	}
+}
+
+// lost reports whether any of the items is still being worked on.
+func (h *hold) lost(items []Item) bool {
+	h.b.mu.Lock()
+	defer h.b.mu.Unlock()
+	any := false
+	for _, it := range items {
+		m := it.(*delivery)
+		if _, ok := h.items[m]; ok {
+			any = true
+			delete(h.items, m)
+		}
+	}
+	return any
+}
+
+func (h *hold) cancel() {
+	h.b.mu.Lock()
+	defer h.b.mu.Unlock()
+	if h.t.cancel != nil {
+		h.t.cancel(nexus.ErrLeaseLost)
+	}
+}
+
+var errLimit = errors.New("the batch takes longer than the express limit")

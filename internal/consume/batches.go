@@ -1,0 +1,465 @@
+package consume
+
+import (
+	"context"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/db"
+)
+
+const (
+	defaultSize = 100 // items a batch
+
+	// untilExpress is how long a reason to use leases must be past.
+	untilExpress = 5 * time.Minute
+
+	// lostTwice is how soon after a lost connection a second one makes the batch suspect of causing it.
+	lostTwice = time.Minute
+)
+
+// Batches runs handlers whose items share a transaction: On with Express and OnBatch.
+//
+// Express: one transaction locks a batch, runs the handlers and removes what they are done with. Nothing is written before, so a
+// crash gives the batch back at once; nothing is counted before either, which is why each batch is marked on another
+// connection. Where express cannot go on, the same handlers run under leases: when a node died in it, when a batch takes longer
+// than Limit, when a batch fails as a whole at its commit. OnBatch with Leased never does otherwise.
+//
+// One goroutine claims. Each batch has one of its own, as many at once as keep the database busy, up to Workers.
+type Batches struct {
+	Config
+	queue *Deliveries
+	limit time.Duration // of an express batch
+
+	patterns    []string
+	maxAttempts []int
+	lease       bool // always
+	size        int
+	linger      time.Duration
+	most        int // batches at once
+
+	ctx   context.Context // of exchanges with the database; ends when it has given up
+	end   context.CancelFunc
+	kick  chan struct{}
+	hurry chan struct{} // closed when handlers are no longer waited for
+
+	mu        sync.Mutex
+	changed   sync.Cond
+	busy      map[*batch]struct{}
+	stuck     map[*shared][]*nexus.Delivery // of handlers that do not come back
+	alive     bool                          // the claiming goroutine
+	draining  bool
+	cancelled bool // nothing may begin any more
+
+	pace        pace
+	floor       floor
+	lingerUntil time.Time
+	chunk       int           // On: items behind one savepoint
+	whole, part time.Duration // moving averages of a batch, and of what the database has of it besides the handlers
+
+	fallback   bool      // a node died in express
+	leaseTill  time.Time // this node's own reason to use leases
+	lostAt     time.Time // the last lost connection
+	marker     int64     // a recent one of this node's
+	markerAt   time.Time
+	markerFrom int64 // where to look for the dead
+
+	failures int
+	retryAt  time.Time
+	lastGood time.Time
+	logged   time.Time
+	lastErr  error
+}
+
+// NewBatches prepares to run one group of handlers, see [Handlers.Split]; nothing runs yet. limit bounds an express batch.
+func NewBatches(cfg Config, queue *Deliveries, limit time.Duration) *Batches {
+	cfg.Source = queue
+	b := &Batches{
+		Config: cfg, queue: queue, limit: limit, most: cfg.Workers, size: 1,
+		kick: make(chan struct{}, 1), hurry: make(chan struct{}), busy: map[*batch]struct{}{}, stuck: map[*shared][]*nexus.Delivery{},
+		pace: pace{poll: cfg.Poll, pause: firstPause},
+	}
+	b.changed.L = &b.mu
+	b.ctx, b.end = context.WithCancel(context.Background())
+	b.patterns, b.maxAttempts = cfg.Handlers.limits()
+	for _, h := range cfg.Handlers.list {
+		size := h.Size
+		if size == 0 {
+			size = defaultSize
+		}
+		b.size, b.linger = max(b.size, size), max(b.linger, h.Linger)
+		b.lease = b.lease || h.Lease
+		if h.Workers > 0 {
+			b.most = min(b.most, h.Workers)
+		}
+	}
+	b.chunk = max(b.size/4, 1)
+	return b
+}
+
+// Start starts claiming.
+func (b *Batches) Start() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lastGood, b.alive = time.Now(), true
+	go b.claims()
+}
+
+// Key names the source in wake-ups.
+func (b *Batches) Key() string { return b.queue.Key() }
+
+// Wake makes it look for work at once.
+func (b *Batches) Wake() {
+	b.mu.Lock()
+	b.pace.wake = true
+	b.mu.Unlock()
+	b.stir()
+}
+
+func (b *Batches) stir() {
+	select {
+	case b.kick <- struct{}{}:
+	default:
+	}
+}
+
+// LastFetch is when a claim was last answered, or when there was last no room for one.
+func (b *Batches) LastFetch() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.lastGood
+}
+
+// batchStep is what to do next.
+type batchStep struct {
+	ask      batchAsk // claim if Limit > 0
+	announce time.Duration
+	until    time.Time
+	stop     bool
+}
+
+// claims claims until it drains.
+func (b *Batches) claims() {
+	defer func() {
+		b.mu.Lock()
+		b.alive = false
+		b.changed.Broadcast()
+		b.mu.Unlock()
+	}()
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		b.mu.Lock()
+		s := b.plan(time.Now())
+		b.mu.Unlock()
+		switch {
+		case s.stop:
+			return
+		case s.announce != 0:
+			b.announce(max(s.announce, 0))
+		case s.ask.Limit > 0:
+			if t := b.claim(s.ask); t != nil {
+				go b.handle(t)
+			}
+		default:
+			wait := time.Second // so that it shows that it lives
+			if !s.until.IsZero() {
+				wait = min(time.Until(s.until), wait)
+			}
+			timer.Reset(wait)
+			select {
+			case <-b.kick:
+			case <-b.ctx.Done():
+			case <-timer.C:
+			}
+		}
+	}
+}
+
+// plan decides what to do now. The caller holds the mutex.
+func (b *Batches) plan(now time.Time) batchStep {
+	switch {
+	case b.draining:
+		return batchStep{stop: true}
+	case now.Before(b.retryAt):
+		return batchStep{until: b.retryAt}
+	case len(b.busy)+len(b.stuck) >= b.crew():
+		b.lastGood = now
+		return batchStep{}
+	case b.pace.wake || !now.Before(b.pace.next):
+		return batchStep{ask: b.ask(now, b.size)}
+	case b.pace.callMe(now):
+		b.pace.announced = now
+		b.pace.next = now // whoever emitted before the flag was up did not call: look once more
+		return batchStep{announce: announceFor}
+	case b.pace.callOff(now):
+		b.pace.announced = time.Time{}
+		return batchStep{announce: -1}
+	}
+	return batchStep{until: b.pace.next}
+}
+
+// crew is how many batches to have in hand: as many as keep one of them at the database, where more would only be in each
+// other's way, while the handlers of the others run. The caller holds the mutex.
+func (b *Batches) crew() int {
+	n := 2
+	if b.part > 0 {
+		n = 1 + int((b.whole+b.part-1)/b.part)
+	}
+	return min(n, b.most)
+}
+
+// ask prepares a claim of up to n items. The caller holds the mutex.
+func (b *Batches) ask(now time.Time, n int) batchAsk {
+	a := batchAsk{Ask: Ask{Types: b.patterns, MaxAttempts: b.maxAttempts, Limit: n}, atLeast: 1}
+	// What the other batches hold is in the way, since rows that are locked are looked at all the same.
+	a.Floor, a.Window = b.floor.from(now, n*(1+len(b.busy)))
+	if a.Sweep = b.pace.sweepNow(now); a.Sweep {
+		b.pace.sweeping = true
+		a.Window = max(b.pace.sweepWindow, a.Window)
+	}
+	b.pace.wake = false
+	if b.linger > 0 && (b.lingerUntil.IsZero() || now.Before(b.lingerUntil)) && n == b.size {
+		a.atLeast = n
+	}
+	if b.lease || b.fallback || now.Before(b.leaseTill) {
+		a.lease = db.Interval(b.Lease)
+	} else {
+		a.key, a.within = rand.Int64(), db.Interval(b.limit)
+	}
+	return a
+}
+
+// claim takes a batch; nil if there is none.
+func (b *Batches) claim(a batchAsk) *batch {
+	ctx, cancel := context.WithTimeout(b.ctx, exchangeTimeout)
+	defer cancel()
+	t := &batch{key: a.key, leased: a.lease != ""}
+	var found Found
+	var err error
+	began := time.Now()
+	if t.leased {
+		found, err = b.queue.leaseBatch(ctx, a)
+	} else if t.tx, err = begin(ctx, b.Pool, ""); err == nil {
+		began = time.Now()
+		found, err = b.queue.lockBatch(ctx, t.tx.conn.Conn(), a)
+	}
+	t.began = began
+	for _, it := range found.Items {
+		t.items = append(t.items, it.(*delivery))
+	}
+	now := time.Now()
+	t.claimTook = now.Sub(began)
+
+	b.mu.Lock()
+	if a.Sweep {
+		b.pace.sweeping = false
+	}
+	if err != nil {
+		b.pace.wake = true
+		if stat := b.Pool.Stat(); t.tx == nil && !t.leased && stat.AcquiredConns() >= stat.MaxConns() {
+			b.lastGood = now // there is no room
+		} else {
+			b.failed(now, err)
+		}
+	} else {
+		b.recovered()
+		b.lastGood = now
+		b.learn(now, a, found, t.claimTook)
+		if len(t.items) > 0 {
+			b.busy[t] = struct{}{}
+		}
+	}
+	b.mu.Unlock()
+	if err == nil && b.Observer != nil {
+		b.Observer.Claimed(found.Items, found.Buried)
+	}
+	if found.Buried > 0 {
+		b.Log.Warn("gave up on events whose processes died, they are dead letters now", "count", found.Buried, "source", b.Key())
+	}
+	if len(t.items) > 0 && err == nil {
+		return t
+	}
+	if t.tx != nil {
+		if err == nil && found.Buried > 0 {
+			_, _ = t.tx.conn.Exec(ctx, "commit") // if that fails they are buried another time
+		}
+		t.tx.close(b.ctx)
+	}
+	return nil
+}
+
+// learn adjusts floor, pace and mode to what a claim found. The caller holds the mutex.
+func (b *Batches) learn(now time.Time, a batchAsk, found Found, took time.Duration) {
+	if found.Quiet {
+		b.fallback = false
+	}
+	if found.Few > 0 {
+		if b.lingerUntil.IsZero() {
+			b.lingerUntil = now.Add(b.linger)
+		}
+		b.pace.next = now.Add(max(min(b.linger/4, b.lingerUntil.Sub(now)), time.Millisecond))
+		return
+	}
+	n := len(found.Items) + found.Buried
+	more := n >= a.Limit
+	switch {
+	case found.Alone > 0:
+		more = true
+	case a.Sweep:
+		if more {
+			b.floor.lower(found.Lowest)
+			took = 0
+		}
+		if crowded := b.pace.sweptNow(now, took, a.Ask, found, more); crowded {
+			b.floor.restart(now)
+			more = true
+		}
+	default:
+		more = b.floor.found(now, a.Limit, a.Window, found)
+	}
+	if n > 0 {
+		b.lingerUntil = time.Time{}
+	}
+	b.pace.claimed(now, n, more)
+}
+
+// leave ends a batch. The caller holds no mutex.
+func (b *Batches) leave(t *batch) {
+	now := time.Now()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.busy, t)
+	if t.settled > 0 && !t.leased {
+		b.whole = average(b.whole, now.Sub(t.began)-t.claimTook)
+		b.part = average(b.part, t.overhead)
+	}
+	if len(t.left) > 0 {
+		b.floor.lower(t.left[0].d.MessageID)
+		b.pace.next = now
+	}
+	b.changed.Broadcast()
+	b.stir()
+}
+
+func average(old, now time.Duration) time.Duration {
+	if old == 0 {
+		return max(now, 1)
+	}
+	return max((old*7+now)/8, 1)
+}
+
+// failed backs off after an exchange that did not work. The caller holds the mutex.
+func (b *Batches) failed(now time.Time, err error) {
+	if b.ctx.Err() != nil {
+		return
+	}
+	b.failures++
+	b.lastErr = err
+	b.retryAt = now.Add(backoff(b.failures))
+	if now.Sub(b.logged) > sayEvery {
+		b.logged = now
+		b.Log.Warn("cannot claim or settle, trying on", "source", b.Key(), "failures", b.failures, "error", err)
+	}
+	if db.Unavailable(err) {
+		go b.Unavailable(err)
+	}
+}
+
+// recovered ends a time of failures. The caller holds the mutex.
+func (b *Batches) recovered() {
+	if b.failures == 0 {
+		return
+	}
+	b.Log.Info("claiming again", "source", b.Key(), "failures", b.failures)
+	b.failures, b.retryAt, b.logged, b.lastErr = 0, time.Time{}, time.Time{}, nil
+}
+
+// announce raises or lowers the flag that makes emitters call.
+func (b *Batches) announce(d time.Duration) {
+	ctx, cancel := context.WithTimeout(b.ctx, exchangeTimeout)
+	defer cancel()
+	if err := b.Announce(ctx, d); err != nil {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.failed(time.Now(), err)
+	}
+}
+
+// Stop ends it: nothing new is claimed, handlers may go on until grace ends, then their contexts end, and shortly after that
+// their transactions. The deliveries of handlers that never returned are the result.
+func (b *Batches) Stop(grace context.Context) []*nexus.Delivery {
+	b.mu.Lock()
+	b.draining = true
+	b.failures, b.retryAt = 0, time.Time{}
+	b.mu.Unlock()
+	b.stir()
+	idle := func() bool { return !b.alive && len(b.busy) == 0 }
+	if !b.await(grace, idle) {
+		b.cancelAll()
+		last, cancel := context.WithTimeout(context.Background(), exitMargin)
+		b.await(last, idle)
+		cancel()
+	}
+	close(b.hurry)
+	last, cancel := context.WithTimeout(context.Background(), exitMargin)
+	defer cancel()
+	b.await(last, idle)
+	b.end()
+	b.await(context.Background(), idle)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Concat(slices.Collect(maps.Values(b.stuck))...)
+}
+
+// cancelAll ends the contexts of handlers and lets nothing begin any more.
+func (b *Batches) cancelAll() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.cancelled = true
+	for t := range b.busy {
+		if t.cancel != nil {
+			t.cancel(nexus.ErrDraining)
+		}
+	}
+}
+
+func (b *Batches) await(ctx context.Context, cond func() bool) bool {
+	return await(ctx, &b.changed, cond)
+}
+
+// Work claims and handles up to limit items that are due, in the caller's goroutine as far as batches go, and returns how many.
+// It must not have been started.
+func (b *Batches) Work(ctx context.Context, limit int) (handled int, err error) {
+	defer context.AfterFunc(ctx, b.cancelAll)()
+	defer func() {
+		grace, cancel := context.WithCancel(context.Background())
+		cancel()
+		b.Stop(grace)
+	}()
+	for handled < limit && ctx.Err() == nil {
+		b.mu.Lock()
+		a := b.ask(time.Now(), min(b.size, limit-handled))
+		a.atLeast = 1
+		b.mu.Unlock()
+		t := b.claim(a)
+		if t != nil {
+			b.handle(t)
+			handled += t.settled
+		}
+		b.mu.Lock()
+		err, due := b.lastErr, !time.Now().Before(b.pace.next)
+		b.mu.Unlock()
+		if err != nil {
+			return handled, err
+		}
+		if t == nil && !due {
+			break
+		}
+	}
+	return handled, ctx.Err()
+}

@@ -1,0 +1,136 @@
+package consume
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/nexuspg/nexus/internal/db"
+)
+
+// guard is the savepoint of a batch's transaction. There is one at a time: it stands after the last handlers that went well.
+const guard = "nexus_batch"
+
+const (
+	claimBatchSQL = `select outcome, msg_id, read_ct, message, headers, scanned_to
+from core.claim_batch($1::text, $2::text[], $3::int[], $4::int, $5::int, $6::bigint, $7::int, $8::bool, $9::bigint, $10::text::interval, $11::text::interval)`
+
+	openExpressSQL = `select leases, marker_id from core.open_express($1::text, $2::text, $3::bigint, $4::bigint[], $5::bigint)`
+
+	closeExpressCall = `core.close_express($1::text, $2::bigint)`
+
+	claimTheseSQL = `select msg_id, read_ct from core.claim_these($1::text, $2::bigint[], $3::int[], $4::text::interval)`
+
+	settleBatchSQL = `select outcome, msg_id
+from core.settle_batch($1::text, $2::text, $3::bigint, $4::bigint[], $5::int[], $6::bigint[], $7::int[], $8::text[], $9::text[]::interval[],
+  $10::text[]::jsonb[], $11::text[], $12::text[])`
+)
+
+// batchAsk says what a batch shall hold. A lease of zero means express.
+type batchAsk struct {
+	Ask
+	atLeast int
+	key     int64 // express: of the advisory lock
+	within  string
+	lease   string
+}
+
+func (s *Deliveries) batchArgs(a batchAsk) []any {
+	var key *int64
+	var within, lease *string
+	if a.lease == "" {
+		key, within = &a.key, &a.within
+	} else {
+		lease = &a.lease
+	}
+	return []any{s.Queue, a.Types, a.MaxAttempts, a.Limit, a.atLeast, a.Floor, a.Window, a.Sweep, key, within, lease}
+}
+
+// lockBatch locks a batch in the transaction on conn and sets the guard behind the locks.
+func (s *Deliveries) lockBatch(ctx context.Context, conn *pgx.Conn, a batchAsk) (Found, error) {
+	b := &pgx.Batch{}
+	b.Queue(claimBatchSQL, s.batchArgs(a)...)
+	b.Queue("savepoint " + guard)
+	answers := conn.SendBatch(ctx, b)
+	rows, _ := answers.Query() // rows carry the error
+	found, err := s.read(rows, nil, 1)
+	if closeErr := answers.Close(); err == nil {
+		err = closeErr
+	}
+	return found, db.Error(ctx, "claim_batch", err)
+}
+
+// leaseBatch leases a batch.
+func (s *Deliveries) leaseBatch(ctx context.Context, a batchAsk) (Found, error) {
+	rows, _ := s.Pool.Query(ctx, claimBatchSQL, s.batchArgs(a)...)
+	found, err := s.read(rows, nil, 0)
+	return found, db.Error(ctx, "claim_batch", err)
+}
+
+// openExpress marks a batch as in hand, unless the consumer has to use leases.
+func (s *Deliveries) openExpress(ctx context.Context, key int64, batch []*delivery, floor int64) (marker int64, leases bool, err error) {
+	ids, _ := fences(batch)
+	var id *int64
+	err = db.Call(ctx, s.Pool, "open_express", openExpressSQL, []any{s.Queue, s.Node(), key, ids, floor}, &leases, &id)
+	if id != nil {
+		marker = *id
+	}
+	return marker, leases, err
+}
+
+func (s *Deliveries) closeExpress(ctx context.Context, marker int64) error {
+	return db.Do(ctx, s.Pool, "close_express", closeExpressCall, s.Queue, marker)
+}
+
+// leaseThese leases exactly the messages of a batch that was locked, and returns those it got.
+func (s *Deliveries) leaseThese(ctx context.Context, batch []*delivery, lease string) ([]*delivery, error) {
+	ids, cts := fences(batch)
+	rows, _ := s.Pool.Query(ctx, claimTheseSQL, s.Queue, ids, cts, lease)
+	defer rows.Close()
+	read := map[int64]int32{}
+	for rows.Next() {
+		var id int64
+		var ct int32
+		if err := rows.Scan(&id, &ct); err != nil {
+			return nil, db.Error(ctx, "claim_these", err)
+		}
+		read[id] = ct
+	}
+	if err := rows.Err(); err != nil {
+		return nil, db.Error(ctx, "claim_these", err)
+	}
+	var got []*delivery
+	for _, m := range batch {
+		if ct, ok := read[m.d.MessageID]; ok {
+			m.readCt = ct
+			got = append(got, m)
+		}
+	}
+	return got, nil
+}
+
+// commitBatch settles a batch and commits, in one round trip. marker is nil under leases.
+func (s *Deliveries) commitBatch(ctx context.Context, conn *pgx.Conn, marker *int64, results []Result) ([]Outcome, error) {
+	args := s.settleArgs(results)
+	b := &pgx.Batch{}
+	marked := queueLook(b)
+	var outcomes []Outcome
+	b.Queue(settleBatchSQL, append([]any{args[0], args[1], marker}, args[2:]...)...).Query(func(rows pgx.Rows) (err error) {
+		outcomes, err = s.outcomes(rows, results)
+		return err
+	})
+	b.Queue("commit")
+	err := conn.SendBatch(ctx, b).Close()
+	if !*marked {
+		return nil, errEnded
+	}
+	return outcomes, db.Error(ctx, "settle_batch", err)
+}
+
+func fences(batch []*delivery) (ids []int64, cts []int32) {
+	ids, cts = make([]int64, len(batch)), make([]int32, len(batch))
+	for i, m := range batch {
+		ids[i], cts[i] = m.d.MessageID, m.readCt
+	}
+	return ids, cts
+}

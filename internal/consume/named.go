@@ -1,0 +1,41 @@
+package consume
+
+import (
+	"slices"
+
+	"github.com/nexuspg/nexus"
+)
+
+// named finds the deliveries of batch that err names with [nexus.At], each with its first error. Names of others say nothing
+// about this batch and are left out.
+func named(err error, batch []*delivery) map[*delivery]error {
+	found := map[*delivery]error{}
+	walk(err, func(e *nexus.DeliveryError) {
+		i := slices.IndexFunc(batch, func(m *delivery) bool { return &m.d == e.Delivery })
+		if i < 0 || e.Err == nil {
+			return
+		}
+		if _, again := found[batch[i]]; !again {
+			found[batch[i]] = e.Err
+		}
+	})
+	return found
+}
+
+// walk calls f for each named error in the tree of err, but not for those inside of one. Unwrap belongs to the handlers, so
+// it may panic; what was found before counts.
+func walk(err error, f func(*nexus.DeliveryError)) {
+	defer func() { _ = recover() }()
+	switch e := err.(type) { //nolint:errorlint // this is the walk through the tree that errors.As would do, to find all
+	case *nexus.DeliveryError:
+		if e != nil {
+			f(e)
+		}
+	case interface{ Unwrap() []error }:
+		for _, one := range e.Unwrap() {
+			walk(one, f)
+		}
+	case interface{ Unwrap() error }:
+		walk(e.Unwrap(), f)
+	}
+}

@@ -1,0 +1,475 @@
+package consume
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/nexuspg/nexus"
+)
+
+// maxGuards is how many savepoints a transaction may take. Each is a subtransaction, and beyond 64 of them every look at
+// whether a row is visible becomes dearer for everybody.
+const maxGuards = 60
+
+// shared is one transaction that several items share, express or under leases.
+type shared struct {
+	b       *Batches
+	t       *batch
+	tx      *transaction
+	ends    atomic.Int64    // when the handlers that run now have had their timeout, in ns since 1970; 0: never
+	ctx     context.Context // of the handlers, all told
+	guards  int             // savepoints left
+	express bool
+	chunk   int
+
+	begun []*delivery
+	good  []*delivery
+	bad   []Result
+	left  []*delivery // not begun: the transaction has had its savepoints or its time
+}
+
+// part is what runs behind one savepoint. handlers is nil for On, where each item has its own.
+type part struct {
+	handlers []*Handler
+	items    []*delivery
+}
+
+// haltKind says why a transaction as a whole came to nothing.
+type haltKind uint8
+
+const (
+	haltFailed  haltKind = iota // by a failure that cannot be undone alone
+	haltTimeout                 // of a handler
+	haltLimit                   // express took too long
+	haltLost                    // the connection
+	haltFence                   // somebody else has an item
+	haltDrained
+	haltEnded // by a statement of a handler
+)
+
+func (k haltKind) String() string {
+	return [...]string{"failed", "timeout", "express limit", "connection lost", nexus.ErrLeaseLost.Error(), nexus.ErrDraining.Error(), reasonEnded}[k]
+}
+
+type halt struct {
+	kind   haltKind
+	reason string
+	end    ended
+	stuck  chan struct{} // closed when handlers that ignored the end of their context are back; nil if they were not stuck
+}
+
+// noSavepoint is the SQLSTATE of a savepoint that is not there.
+const noSavepoint = "3B001"
+
+// parts cuts a batch into what runs behind one savepoint at first.
+func (r *shared) parts(items []*delivery) []part {
+	var parts []part
+	if r.b.Handlers.list[0].Batch == nil {
+		for c := range slices.Chunk(items, max(r.chunk, (len(items)+maxGuards/2-1)/(maxGuards/2))) {
+			parts = append(parts, part{items: c})
+		}
+		return parts
+	}
+	for _, m := range items {
+		handlers := r.b.Handlers.route(m.d.Type, nil).handlers
+		i := slices.IndexFunc(parts, func(p part) bool { return slices.Equal(p.handlers, handlers) })
+		if i < 0 {
+			i = len(parts)
+			parts = append(parts, part{handlers: handlers})
+		}
+		parts[i].items = append(parts[i].items, m)
+	}
+	return parts
+}
+
+// run runs the handlers of items. What failed alone is among r.bad, and its effects are undone.
+func (r *shared) run(items []*delivery) *halt {
+	items = r.known(items)
+	for _, m := range items {
+		m.begun = false
+	}
+	work := r.parts(items)
+	slices.Reverse(work)
+	for first := true; len(work) > 0; first = false {
+		if r.guards == 0 || !first && r.ctx.Err() != nil {
+			for _, p := range slices.Backward(work) {
+				r.left = append(r.left, p.items...)
+			}
+			return nil
+		}
+		p := work[len(work)-1]
+		work = work[:len(work)-1]
+		r.begin(p.items)
+		again, good, h := r.try(p)
+		if h != nil {
+			return h
+		}
+		if good {
+			r.good = append(r.good, p.items...)
+			if len(work) > 0 {
+				h = r.savepoint("release savepoint " + guard + "; savepoint " + guard)
+			}
+		} else {
+			h = r.savepoint("rollback to savepoint " + guard)
+			slices.Reverse(again)
+			work = append(work, again...)
+		}
+		if h != nil {
+			return h
+		}
+	}
+	return nil
+}
+
+// begin notes whose handlers have been called in this transaction.
+func (r *shared) begin(items []*delivery) {
+	for _, m := range items {
+		if !m.begun {
+			m.begun = true
+			r.begun = append(r.begun, m)
+		}
+	}
+}
+
+// rest is what no handler was called for.
+func (r *shared) rest(items []*delivery) (rest []*delivery) {
+	for _, m := range items {
+		if !m.begun {
+			rest = append(rest, m)
+		}
+	}
+	return rest
+}
+
+// known takes out what no handler wants. Only a difference between the two matchers leads there; it must not become a busy loop.
+func (r *shared) known(items []*delivery) []*delivery {
+	return slices.DeleteFunc(slices.Clone(items), func(m *delivery) bool {
+		if r.b.Handlers.route(m.d.Type, nil) != nil {
+			return false
+		}
+		r.bad = append(r.bad, Result{Item: m, Action: Release, After: time.Minute, Reason: "no handler"})
+		return true
+	})
+}
+
+func (r *shared) savepoint(sql string) *halt {
+	r.guards--
+	ctx, cancel := context.WithTimeout(r.b.ctx, finishTimeout)
+	defer cancel()
+	if _, err := r.tx.conn.Exec(ctx, sql); err != nil {
+		return r.broke(ended{err: err})
+	}
+	return nil
+}
+
+// try runs one part. If it did not go well, again is what is to be run instead, without what failed for certain.
+func (r *shared) try(p part) (again []part, good bool, h *halt) {
+	if p.handlers == nil {
+		return r.tryEach(p.items)
+	}
+	list := make([]*nexus.Delivery, len(p.items))
+	for i, m := range p.items {
+		list[i] = &m.d
+	}
+	timeout := patience(p.handlers)
+	seen := sight{began: time.Now()}
+	e, h := r.call(func(ctx context.Context) error {
+		r.expect(timeout)
+		ctx, cancel := limited(ctx, timeout)
+		defer cancel()
+		ctx, seen.end = r.b.observed(ctx, list)
+		err := wrapped(ctx, r.b.Middleware, list, func(ctx context.Context) error {
+			for _, h := range p.handlers {
+				if err := h.Batch(ctx, r.tx.tx, list); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		return r.after(ctx, err)
+	})
+	if h != nil || e.err == nil {
+		seen.over(len(p.items), e.err, h == nil)
+		return nil, true, h
+	}
+	known := len(r.bad)
+	defer func() { seen.failed(p.items, r.bad[known:], e.err) }()
+	if names := named(e.err, p.items); len(names) > 0 && e.stack == nil {
+		var rest []*delivery
+		for _, m := range p.items {
+			if err, ok := names[m]; ok {
+				r.fail(m, ended{err: err})
+			} else {
+				rest = append(rest, m)
+			}
+		}
+		if len(rest) > 0 {
+			again = []part{{p.handlers, rest}}
+		}
+		return again, false, nil
+	}
+	if len(p.items) == 1 {
+		r.fail(p.items[0], e)
+		return nil, false, nil
+	}
+	half := (len(p.items) + 1) / 2
+	return []part{{p.handlers, p.items[:half]}, {p.handlers, p.items[half:]}}, false, nil
+}
+
+// tryEach runs the On handlers of items one after another behind one savepoint. Which one fails is known, but the savepoint
+// undoes those before it as well.
+func (r *shared) tryEach(items []*delivery) (again []part, good bool, h *halt) {
+	at := 0
+	var seen sight
+	e, h := r.call(func(ctx context.Context) error {
+		for i, m := range items {
+			at = i
+			route := r.b.Handlers.route(m.d.Type, nil)
+			r.expect(route.timeout)
+			err := func() error {
+				ctx, cancel := limited(nexus.WithDelivery(ctx, &m.d), route.timeout)
+				defer cancel()
+				one := []*nexus.Delivery{&m.d}
+				seen = sight{began: time.Now()}
+				ctx, seen.end = r.b.observed(ctx, one)
+				err := wrapped(ctx, r.b.Middleware, one, func(ctx context.Context) error {
+					return route.one(ctx, r.tx.tx, &m.d)
+				})
+				return r.after(ctx, err)
+			}()
+			if err != nil {
+				return err
+			}
+			seen.over(1, nil, true)
+			seen = sight{}
+		}
+		return nil
+	})
+	if h != nil || e.err == nil {
+		seen.over(1, e.err, false)
+		return nil, true, h
+	}
+	r.fail(items[at], e)
+	seen.failed(items[at:at+1], r.bad[len(r.bad)-1:], e.err)
+	for _, rest := range [][]*delivery{items[:at], items[at+1:]} {
+		if len(rest) > 0 {
+			again = append(again, part{items: rest})
+		}
+	}
+	return again, false, nil
+}
+
+// fail notes an item that failed for certain.
+func (r *shared) fail(m *delivery, e ended) {
+	res := judge(e, nil, 0)
+	res.Item, res.Policy = m, r.b.policy(m)
+	r.bad = append(r.bad, res)
+}
+
+// limited gives handlers their own timeout below that of the transaction.
+func limited(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+	if timeout <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, timeout)
+}
+
+// expect notes when handlers that begin now have to be back.
+func (r *shared) expect(timeout time.Duration) {
+	if timeout <= 0 {
+		r.ends.Store(0)
+	} else {
+		r.ends.Store(time.Now().Add(timeout).UnixNano())
+	}
+}
+
+// patience is the timeout of handlers that share a context: that of the most patient one.
+func patience(handlers []*Handler) (timeout time.Duration) {
+	for _, h := range handlers {
+		if h.Timeout <= 0 {
+			return 0
+		}
+		timeout = max(timeout, h.Timeout)
+	}
+	return timeout
+}
+
+// errOverdue wraps what handlers returned after their own timeout.
+type errOverdue struct{ err error }
+
+func (e *errOverdue) Error() string { return context.DeadlineExceeded.Error() }
+
+// after judges the return of handlers: what they did to the transaction, and whether they were in time.
+func (r *shared) after(ctx context.Context, err error) error {
+	if err == nil {
+		err = r.tx.fault()
+	}
+	r.tx.tx.touched = false
+	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+		return &errOverdue{err}
+	}
+	return err
+}
+
+// call runs handlers in a goroutine, which they may end or never leave, and waits for them.
+func (r *shared) call(f func(ctx context.Context) error) (ended, *halt) {
+	var e ended
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		e.catch(func() error { return f(r.ctx) })
+	}()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	var over time.Time // since when the context of all has been
+	for {
+		select {
+		case <-done:
+			return e, r.judge(e)
+		case <-r.b.hurry:
+			return ended{}, r.stuck(done)
+		case now := <-tick.C:
+			if over.IsZero() && r.ctx.Err() != nil {
+				over = now
+			}
+			ends := r.ends.Load()
+			if !over.IsZero() && now.Sub(over) > stay || ends != 0 && now.UnixNano() > ends+int64(stay) {
+				return ended{}, r.stuck(done)
+			}
+		}
+	}
+}
+
+// judge tells what undoes the whole transaction; nil if the savepoint is enough, or nothing is wrong.
+func (r *shared) judge(e ended) *halt {
+	if e.err == nil {
+		return nil // what was done counts, however late, if it commits
+	}
+	late, overdue := e.err.(*errOverdue) //nolint:errorlint // made here, a moment ago
+	if h := r.ours(e); h != nil {
+		return h
+	}
+	switch {
+	case overdue:
+		return &halt{kind: haltTimeout, end: ended{err: late.err}}
+	case r.tx.ended():
+		return &halt{kind: haltEnded, end: e}
+	case r.tx.conn.Conn().IsClosed():
+		return r.broke(e)
+	}
+	return nil
+}
+
+// ours is the halt if the end of the handlers' context was our doing, whatever they returned then.
+func (r *shared) ours(e ended) *halt {
+	cause := context.Cause(r.ctx)
+	switch {
+	case errors.Is(cause, nexus.ErrDraining):
+		return &halt{kind: haltDrained, end: e}
+	case errors.Is(cause, nexus.ErrLeaseLost):
+		return &halt{kind: haltFence, end: e}
+	case errors.Is(cause, errLimit), r.express && time.Since(r.t.began) >= r.b.limit:
+		return &halt{kind: haltLimit, end: e} // the server's own limits come at the same time
+	}
+	return nil
+}
+
+// broke tells what it means that a statement of the loop failed, or that the transaction is over.
+func (r *shared) broke(e ended) *halt {
+	if h := r.ours(e); h != nil {
+		return h
+	}
+	if pg, ok := errors.AsType[*pgconn.PgError](e.err); ok && pg.Code == noSavepoint {
+		return &halt{kind: haltEnded, end: e} // and another one begun
+	}
+	if r.tx.broken(e.err) {
+		return &halt{kind: haltLost, end: e}
+	}
+	return &halt{kind: haltFailed, reason: reasonError, end: e}
+}
+
+// stuck gives handlers up that ignore the end of their context.
+func (r *shared) stuck(done chan struct{}) *halt {
+	const ignored = "the handlers ignored the end of their context"
+	h := r.ours(ended{err: errors.New(ignored)})
+	if h == nil {
+		h = &halt{kind: haltTimeout, end: ended{err: errors.New(ignored)}}
+	}
+	h.stuck = done
+	return h
+}
+
+// quit gives the transaction up.
+func (r *shared) quit(h *halt) {
+	if h.stuck == nil {
+		r.tx.close(r.b.ctx)
+		return
+	}
+	list := make([]*nexus.Delivery, len(r.t.items))
+	for i, m := range r.t.items {
+		list[i] = &m.d
+	}
+	r.b.Log.Error("handlers ignore the end of their context, one of their places is stuck", "source", r.b.Key(), "events", len(list))
+	r.b.mu.Lock()
+	r.b.stuck[r] = list
+	r.b.mu.Unlock()
+	sever(r.tx.conn.Conn())
+	go func() {
+		<-h.stuck
+		r.tx.discard()
+		r.b.mu.Lock()
+		defer r.b.mu.Unlock()
+		delete(r.b.stuck, r)
+		r.b.stir()
+	}()
+}
+
+// commit settles what came out and commits. marker is nil under leases.
+func (r *shared) commit(marker *int64) *halt {
+	if r.tx.ended() {
+		return &halt{kind: haltEnded, end: ended{err: errEnded}}
+	}
+	if err := r.tx.fault(); err != nil {
+		return r.broke(ended{err: err})
+	}
+	results := make([]Result, 0, len(r.good)+len(r.bad))
+	for _, m := range r.good {
+		results = append(results, Result{Item: m})
+	}
+	results = append(results, r.bad...)
+	ctx, cancel := context.WithTimeout(r.b.ctx, finishTimeout)
+	defer cancel()
+	outcomes, err := r.b.queue.commitBatch(ctx, r.tx.conn.Conn(), marker, results)
+	switch {
+	case err == nil:
+		for _, res := range r.bad {
+			r.b.say(res.Item.(*delivery), res)
+		}
+		r.b.settled(results, outcomes)
+		r.t.settled += len(results)
+		return nil
+	case errors.Is(err, errEnded):
+		return &halt{kind: haltEnded, end: ended{err: err}}
+	case isLost(err):
+		return &halt{kind: haltFence, end: ended{err: err}}
+	case r.express && time.Since(r.t.began) >= r.b.limit:
+		return &halt{kind: haltLimit, end: ended{err: err}}
+	case r.tx.broken(err):
+		return &halt{kind: haltLost, end: ended{err: err}}
+	}
+	return &halt{kind: haltFailed, reason: reasonCommit, end: ended{err: err}}
+}
+
+// done lists what was settled.
+func (r *shared) done() []*delivery {
+	list := slices.Clone(r.good)
+	for _, res := range r.bad {
+		list = append(list, res.Item.(*delivery))
+	}
+	return list
+}

@@ -1,0 +1,143 @@
+-- The window, the types, the floor and the burials of core.claim, for batches that share a transaction. What may be locked for seconds is
+-- only what is taken, so the window itself is not locked: rows are locked one by one as they are joined by their place, until the limit.
+-- A row that somebody changed meanwhile is judged again by vt, in its new version.
+--
+-- Under a lease whatever may have killed a process goes alone, so that its next death counts for nothing else: messages that were read
+-- and never answered, those of a batch that died in express, and those at their last attempt. Of these only the first is taken.
+create or replace function core.claim_batch(
+    p_queue text, p_types text[], p_max_attempts integer[], p_limit integer, p_at_least integer = 1, p_floor bigint = 0, p_window integer = null,
+    p_sweep boolean = false, p_key bigint = null, p_within interval = null, p_lease interval = null)
+returns table (outcome text, msg_id bigint, read_ct integer, message jsonb, headers jsonb, scanned_to bigint)
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+declare
+    v_now      timestamptz := core_private.now();
+    v_owner    record;
+    v_trouble  boolean := false;
+    v_suspects bigint := 0;
+    v_dead     bigint[] := '{}';
+    v_dead_ct  integer[] := '{}';
+    v_reason   text[] := '{}';
+    v_outcome  text;
+    v_id       bigint;
+    v_ct       integer;
+    v_message  jsonb;
+    v_headers  jsonb;
+    v_scanned  bigint;
+begin
+    select * into v_owner from core_private.queue_owner(p_queue, 'consume');
+    if v_owner.consumer_id is null then
+        raise exception using errcode = 'NX006', column = 'p_queue', message = format('%s is a dead-letter queue', quote_literal(p_queue)),
+            hint = 'Replay dead letters with core.replay_dead_letters.';
+    end if;
+    if p_limit is null or p_limit not between 1 and 10000 or p_at_least is null or p_at_least > p_limit
+       or cardinality(p_types) is distinct from cardinality(p_max_attempts) then
+        raise exception using errcode = 'NX006', column = 'p_limit', message = 'p_limit lies in 1 to 10000, p_at_least is no more, p_max_attempts is as long as p_types',
+            hint = 'This function is for nodes; see its comment.';
+    end if;
+    if (p_lease is null) = (p_key is null) or (p_key is null) <> (p_within is null) or p_lease <= interval '0' or p_lease > interval '1 day'
+       or p_within <= interval '0' or p_within > interval '10 minutes' then
+        raise exception using errcode = 'NX006', column = 'p_lease', message = 'either p_lease lies in 0 to 1 day, or p_key is given and p_within lies in 0 to 10 minutes',
+            hint = 'This function is for nodes; see its comment.';
+    end if;
+    if p_key is not null then
+        perform pg_advisory_xact_lock(p_key);
+        -- A process that freezes keeps nobody waiting for longer than this.
+        perform set_config(s.name, (extract(epoch from least(nullif(current_setting(s.name)::interval, '0'), p_within)) * 1000)::bigint::text, true)
+           from unnest(array['idle_in_transaction_session_timeout', 'statement_timeout']) s(name);
+    else
+        v_trouble := core_private.express_trouble(p_queue);
+        if not v_trouble then
+            return query select 'quiet'::text, null::bigint, null::integer, null::jsonb, null::jsonb, null::bigint;
+        end if;
+    end if;
+    if v_owner.state <> 'active' or coalesce(cardinality(p_types), 0) = 0 then
+        return query select 'window'::text, null::bigint, 0, null::jsonb, null::jsonb, null::bigint;
+        return;
+    end if;
+
+    for v_outcome, v_id, v_ct, v_message, v_headers, v_scanned in execute format($q$
+        with w as materialized (
+            select q.ctid as tid, q.msg_id, core_private.event_type_of(q.message) as t from %1$s q where %2$s),
+        c as materialized (
+            select q.ctid as tid, q.msg_id, q.read_ct, q.message, q.headers, w.t, coalesce(pg_column_size(q.message), 0) as bytes,
+                   case when not ($5 or coalesce(w.t, 'unknown.raw') = any ($6) or coalesce(w.t, 'unknown.raw') ^@ any ($7)) then 'stray'
+                        when q.read_ct > 2147480000 or q.read_ct > 0 and core_private.attempts_used_up(q.read_ct, q.headers, coalesce(w.t, 'unknown.raw'), $6, $8, $9) then 'dead'
+                        else 'claim' end as fate
+              from w join %1$s q on q.ctid = w.tid
+             where (w.t is null or $5 or w.t = any ($6) or w.t ^@ any ($7)) and q.vt <= $2 and q.msg_id = w.msg_id
+             limit $4 for update of q skip locked),
+        s as materialized (
+            select c.*, sum(c.bytes) over (rows unbounded preceding) - c.bytes as bytes_before,
+                   $10 is not null and (
+                       core_private.attempt_of(c.read_ct, c.headers) > coalesce(core_private.header_number(c.headers, 'nexus-failures'), 0)
+                       or $11 and exists (select from core_private.express_batches b
+                                           where b.queue_name = $12 and b.died_at > $2 - interval '5 minutes' and c.msg_id between b.lowest and b.highest
+                                             and (b.msg_ids is null or c.msg_id = any (b.msg_ids)))
+                       or (c.read_ct > 0 or $11)
+                          and core_private.attempts_used_up(c.read_ct + 1, c.headers, coalesce(c.t, 'unknown.raw'), $6, $8, $9)) as alone
+              from c where c.fate = 'claim' and (select count(*) from c x where x.fate = 'claim') >= $13),
+        a as materialized (select min(s.msg_id) as msg_id from s where s.alone),
+        p as materialized (
+            select s.* from s cross join a where s.bytes_before < 33554432 and (a.msg_id is null or s.msg_id = a.msg_id) or s.msg_id = a.msg_id),
+        u as (
+            update %1$s q set vt = $2 + $10, read_ct = q.read_ct + 1, last_read_at = $2
+              from p where q.ctid = p.tid and $10 is not null returning q.msg_id, q.read_ct, q.message, q.headers)
+        select 'claimed' as outcome, p.msg_id, p.read_ct, p.message, p.headers, null::bigint as scanned_to from p where $10 is null
+        union all select 'claimed', u.msg_id, u.read_ct, u.message, u.headers, null from u
+        union all select c.fate, c.msg_id, c.read_ct, null, null, null from c where c.fate in ('dead', 'stray')
+        union all select 'few', null, count(*)::integer, null, null, null from c where c.fate = 'claim' having count(*) between 1 and $13 - 1
+        union all select 'alone', null, count(*)::integer, null, null, null from s where s.alone having count(*) > 0
+        union all select 'window', null, count(*)::integer, null, null, max(w.msg_id) from w
+        $q$, core_private.queue_relation(p_queue),
+        case when p_sweep then 'q.vt <= $2 order by q.vt limit $3' else 'q.msg_id >= $1 and q.vt <= $2 order by q.msg_id limit $3' end)
+        using coalesce(p_floor, 0), v_now, least(greatest(coalesce(p_window, p_limit), p_limit), 10000), p_limit, '*' = any (p_types), p_types,
+              array(select left(t, -1) from unnest(p_types) t where right(t, 2) in ('.*', ':*')), p_max_attempts,
+              core_private.max_attempts(v_owner.consumer_retry, v_owner.namespace_retry), p_lease, v_trouble, p_queue, p_at_least
+    loop
+        if v_outcome in ('claimed', 'window', 'few', 'alone') then
+            outcome := v_outcome; msg_id := v_id; read_ct := v_ct; message := v_message; headers := v_headers; scanned_to := v_scanned;
+            return next;
+            if v_outcome = 'alone' then
+                v_suspects := v_ct;
+            end if;
+        else
+            v_dead := v_dead || v_id;
+            v_dead_ct := v_dead_ct || v_ct;
+            v_reason := v_reason || case v_outcome when 'dead' then 'not acknowledged (process lost)' else 'not an envelope' end;
+        end if;
+    end loop;
+    if v_trouble and v_suspects > 0 then
+        -- Not quiet yet. Once a minute is enough, and whoever comes second leaves it to the first.
+        update core_private.express_batches b set died_at = v_now
+         where (b.queue_name, b.marker_id) in (
+            select x.queue_name, x.marker_id from core_private.express_batches x
+             where x.queue_name = p_queue and x.died_at is not null order by x.died_at desc limit 1 for update skip locked)
+           and b.died_at < v_now - interval '1 minute';
+    end if;
+    if v_dead <> '{}' then
+        -- What is no envelope waits as long as some live node asks for unknown.raw.
+        select coalesce(array_agg(d.id), '{}') as ids, coalesce(array_agg(d.ct), '{}') as cts, coalesce(array_agg(d.reason), '{}') as reasons into v_dead, v_dead_ct, v_reason
+          from unnest(v_dead, v_dead_ct, v_reason) d(id, ct, reason)
+         where d.reason <> 'not an envelope' or not core_private.is_handled(v_owner.namespace, v_owner.consumer, 'unknown.raw', v_now);
+        if v_dead <> '{}' then
+            begin
+                return query select 'buried'::text, b.msg_id, b.read_ct, null::jsonb, null::jsonb, null::bigint
+                               from core_private.bury(p_queue, null, v_dead, v_dead_ct, v_reason, array_fill(null::text, array[cardinality(v_dead)])) b;
+            exception when others then
+                -- What cannot be buried must not keep the others from being delivered. It comes again, and the log says why.
+                execute format('update %s q set vt = $1 from unnest($2, $3) u(id, ct) where q.msg_id = u.id and q.read_ct = u.ct', core_private.queue_relation(p_queue))
+                  using v_now + interval '1 minute', v_dead, v_dead_ct;
+                raise warning 'cannot bury messages % of %: % %', v_dead[:20], p_queue, sqlstate, sqlerrm;
+            end;
+        end if;
+    end if;
+end $$;
+comment on function core.claim_batch(text, text[], integer[], integer, integer, bigint, integer, boolean, bigint, interval, interval) is 'For nodes: takes a batch of up to p_limit due deliveries that share one transaction. Express (p_key, p_within): locks them until the caller''s transaction ends, which holds the advisory lock p_key and is ended by the server when it sits idle or in one statement for p_within. Under p_lease: leases them as core.claim does, and one alone if it may have killed a process. Fewer than p_at_least are left where they are. Rows claimed, buried, few (how many there were), alone (how many of the batch have to go alone), quiet (no death in express within five minutes) and window, with read_ct as their number. Raises NX006, NX103, NX401, NX402.';

@@ -1,0 +1,24 @@
+-- H3: marks
+select core.create_namespace('shop');
+create temporary table o as select * from core.open_express('core_events_shop', 'n1', 4711, '{1,2,3}');
+select is((select leases from o), false, 'all is well');
+select is((select format('%s %s %s %s', node_id, lowest, highest, msg_ids) from core_private.express_batches), 'n1 1 3 ', 'the batch is marked');
+select core.close_express('core_events_shop', (select marker_id from o));
+select is((select count(*)::int from core_private.express_batches), 0, 'and the mark taken back');
+select core.open_express('core_events_shop', 'n1', 4712, '{5}');
+select is((select leases from core.open_express('core_events_shop', 'n2', 4713, '{6}', 1000)), false, 'marks below the floor are not looked at');
+select is((select leases from core.open_express('core_events_shop', 'n2', 4714, '{7}')), true, 'the next one who looks notices a death');
+select is((select marker_id from core.open_express('core_events_shop', 'n2', 4715, '{8}')), null::bigint, 'and marks nothing');
+update nexus_test.clock set shift = '4 min 59 s';
+select is((select leases from core.open_express('core_events_shop', 'n2', 4716, '{7}')), true, 'for five minutes');
+select core_private.sweep_express();
+update nexus_test.clock set shift = '5 min 1 s';
+select is((select leases from core.open_express('core_events_shop', 'n2', 4717, '{7}')), false, 'then it is over');
+select is((select core_private.sweep_express()), 1::bigint, 'the sweep notices too');
+select is((select count(*)::int from core_private.express_batches), 1, 'and forgets the old');
+update nexus_test.clock set shift = '11 min';
+select core_private.sweep_express();
+select is((select count(*)::int from core_private.express_batches), 0, 'all of them in the end');
+select throws_ok($$select core.open_express('core_events_shop', 'n', 1, '{}')$$, 'NX006', null, 'a batch is not empty');
+select throws_ok($$select core.open_express('core_events_nowhere', 'n', 1, '{1}')$$, 'NX103', null, 'unknown queue');
+select throws_ok($$select core.close_express('core_events_nowhere', 1)$$, 'NX103', null, 'here too');
