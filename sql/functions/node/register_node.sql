@@ -28,8 +28,8 @@ begin
         perform core_private.check_pattern(v_type, 'p_types');
     end loop;
 
-    if cardinality(p_types) > 0 and cardinality(v_consumers) is distinct from cardinality(p_types) then
-        raise exception using errcode = 'NX006', column = 'p_consumers', message = format('there are %s types and %s consumers', cardinality(p_types), coalesce(cardinality(v_consumers), 0)),
+    if cardinality(v_consumers) <> coalesce(cardinality(p_types), 0) then
+        raise exception using errcode = 'NX006', column = 'p_consumers', message = format('there are %s types and %s consumers', coalesce(cardinality(p_types), 0), cardinality(v_consumers)),
             hint = 'Give one consumer for each type, or leave them out: then all types are those of the consumer default.';
     end if;
     select u.c into v_type from unnest(v_consumers) u(c)
