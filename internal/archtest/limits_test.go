@@ -17,6 +17,7 @@ var limits = []limit{
 	{"testing", []string{"nexustest", "internal/dbtest"}, "it adds flags and its own init to every program that links it"},
 	{"github.com/robfig/cron", []string{"schedule"}, "it only checks expressions; next runs are computed in SQL, once"},
 	{"github.com/kelseyhightower/envconfig", []string{"internal/config"}, "settings are read in one place"},
+	{"go.yaml.in/yaml", []string{"internal/cli"}, "files are read where people give them; in Go a declaration is a value"},
 	{"github.com/spf13/cobra", []string{"internal/cli"}, "only the command line knows of command lines"},
 	{"github.com/rs/zerolog", []string{"internal/app"}, "packages take a *slog.Logger; which library writes is the program's choice"},
 	{"github.com/jackc/pgx-zerolog", []string{"internal/app"}, "packages take a *slog.Logger; which library writes is the program's choice"},

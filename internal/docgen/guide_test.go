@@ -71,8 +71,9 @@ func TestReasonsAreExplained(t *testing.T) {
 }
 
 // The lines of the guides run as they are written, one block after the other.
-func TestPsqlGuideRuns(t *testing.T)     { runGuide(t, "psql.md") }
-func TestOneShotsGuideRuns(t *testing.T) { runGuide(t, "one-shots.md") }
+func TestPsqlGuideRuns(t *testing.T)      { runGuide(t, "psql.md") }
+func TestSchedulesGuideRuns(t *testing.T) { runGuide(t, "schedules.md") }
+func TestOneShotsGuideRuns(t *testing.T)  { runGuide(t, "one-shots.md") }
 
 func runGuide(t *testing.T, name string) {
 	t.Helper()
