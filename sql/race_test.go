@@ -478,8 +478,19 @@ func TestParkingRaces(t *testing.T) {
 	}
 }
 
-// D7: whoever registers while a parking is under way waits for it and gets what it parked.
+// D7: whoever registers or asks again while a parking is under way waits for it and gets what it parked.
 func TestRegisteringWaitsForParking(t *testing.T) {
+	for name, call := range map[string]string{
+		"register": `select core.register_node('shop', 'b', true, '{y}')`,
+		"unpark": `insert into core_private.node_capabilities (node_id, incarnation, kind, consumer, key)
+			select n.node_id, n.incarnation, 'event_type', 'default', 'y' from core.nodes n; select core.unpark('shop')`,
+	} {
+		t.Run(name, func(t *testing.T) { waitsForParking(t, call) })
+	}
+}
+
+func waitsForParking(t *testing.T, call string) {
+	t.Helper()
 	db := dbtest.New(t)
 	db.Namespace("shop")
 	db.Exec(`select core.register_node('shop', 'a', true, '{x}')`)
@@ -499,7 +510,7 @@ func TestRegisteringWaitsForParking(t *testing.T) {
 	defer conn.Close(context.Background())
 	ended := make(chan error, 1)
 	go func() {
-		_, err := conn.Exec(t.Context(), `select core.register_node('shop', 'b', true, '{y}')`)
+		_, err := conn.Exec(t.Context(), call, pgx.QueryExecModeSimpleProtocol)
 		ended <- err
 	}()
 	db.Wait(`select exists (select from pg_stat_activity where pid = $1 and wait_event_type = 'Lock')`, conn.PgConn().PID())

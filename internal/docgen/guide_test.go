@@ -75,6 +75,8 @@ func TestPsqlGuideRuns(t *testing.T)      { runGuide(t, "psql.md") }
 func TestSchedulesGuideRuns(t *testing.T) { runGuide(t, "schedules.md") }
 func TestOneShotsGuideRuns(t *testing.T)  { runGuide(t, "one-shots.md") }
 
+func TestUnhandledTypesGuideRuns(t *testing.T) { runGuide(t, "unhandled-types.md") }
+
 func runGuide(t *testing.T, name string) {
 	t.Helper()
 	db := dbtest.New(t)
