@@ -272,7 +272,7 @@ var mutants = []mutant{
 	{"S11 dropped slots are recorded", "core_private.follow_task", []string{"if old.next_slot <= v_now and", "if false and"}, "scheduled_tasks/by_hand", false},
 	{"S11 a payload edit keeps the slot", "core_private.check_task", []string{"elsif v_new or not old.active", "elsif true or not old.active"}, "scheduled_tasks/by_hand", false},
 	{"S11 a pause drops what waits", "core_private.follow_task", []string{"if old.waiting_slot is not null and", "if false and"}, "fire_tasks/overlap", false},
-	{"S13 pg_cron first", "core.fire_due", []string{"v_lag := interval '90 seconds';", "null;"}, "scheduler/settings", false},
+	{"S13 pg_cron first", "core_private.firing_lag", []string{"interval '90 seconds'", "interval '0'"}, "scheduler/settings", false},
 	{"S another owner's task", "core.schedule_task", []string{"if v_old.owner is distinct from v_task.owner then", "if false then"}, "schedule_task/declare", false},
 	{"S the same again changes nothing", "core.schedule_task", []string{"return v_old.task_id;\n    end if;\n    if (p_options", "null;\n    end if;\n    if (p_options"}, "schedule_task/declare", false},
 	{"S settings are checked", "core_private.check_task", []string{"perform core_private.check_task_settings(new);", ""}, "schedule_task/declare", false},

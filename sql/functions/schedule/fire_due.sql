@@ -4,17 +4,13 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_now   timestamptz := core_private.now();
-    v_lag   interval := '0';
+    v_now timestamptz := core_private.now();
+    v_lag interval := (select core_private.firing_lag(s.scheduler) from core_private.scheduler s);
 begin
     if p_limit is null or p_limit not between 1 and 10000 then
         raise exception using errcode = 'NX006', column = 'p_limit', message = format('p_limit cannot be %s', coalesce(p_limit::text, 'NULL')), hint = 'Give 1 to 10000.';
     end if;
-    -- pg_cron fires at the latest a minute after the due time; what is older was forgotten.
-    if (select s.scheduler from core_private.scheduler s) = 'pg_cron' then
-        v_lag := interval '90 seconds';
-    end if;
-    fired := core_private.fire_tasks(p_limit, v_now - v_lag) + core.fire_due_events(p_limit);
+    fired := core_private.fire_tasks(p_limit) + core.fire_due_events(p_limit);
     select least(
         (select t.next_run_at + v_lag from core.scheduled_tasks t where t.next_run_at is not null order by t.next_run_at limit 1),
         (select v_now + interval '1 second' from core.scheduled_tasks t where t.waiting_slot is not null limit 1),

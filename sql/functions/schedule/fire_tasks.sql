@@ -1,25 +1,26 @@
 -- Whoever locks a task's row fires it; others pass over it. Sets are of one namespace, at most 250 tasks. Tasks that have failed before
 -- go alone and last, so that they take nobody back with them. When nothing is due it is one query on two small indexes.
-create or replace function core_private.fire_tasks(p_limit integer, p_due timestamptz = null)
+create or replace function core_private.fire_tasks(p_limit integer)
 returns integer
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_now   timestamptz := core_private.now();
-    v_due   timestamptz := least(v_now, p_due);
+    v_due   timestamptz;
     v_begin timestamptz := clock_timestamp();
     v_last  timestamptz;
     v_work  boolean;
     v_fired integer := 0;
-    v_waiting uuid[];
-    v_busy  uuid[];
+    v_waiting uuid[];   -- tasks with a slot that waits for the event before it
+    v_busy    uuid[];   -- those of them whose event is not done yet
     r       record;
 begin
-    select s.last_tick_at,
-           (select t.next_run_at from core.scheduled_tasks t where t.next_run_at is not null order by t.next_run_at limit 1) <= v_due
+    select s.last_tick_at, d.due,
+           (select t.next_run_at from core.scheduled_tasks t where t.next_run_at is not null order by t.next_run_at limit 1) <= d.due
            or exists (select from core.scheduled_tasks t where t.waiting_slot is not null)
-      into v_last, v_work from core_private.scheduler s;
+      into v_last, v_due, v_work
+      from core_private.scheduler s cross join lateral (select v_now - core_private.firing_lag(s.scheduler) as due) d;
     if v_now < v_last - interval '1 minute' then
         perform core_private.repair_clock(v_now);
         v_work := true;
@@ -65,4 +66,4 @@ begin
     end loop;
     return v_fired;
 end $$;
-comment on function core_private.fire_tasks(integer, timestamptz) is 'Fires up to p_limit tasks that are due, or were at p_due; returns how many events were emitted. Raises errors that pass by themselves.';
+comment on function core_private.fire_tasks(integer) is 'Fires up to p_limit tasks that are due; returns how many events were emitted. Raises errors that pass by themselves.';

@@ -7,6 +7,7 @@ select core.schedule_task('shop', 'minute', '* * * * *', 'x');
 select core.alter_scheduler('{"scheduler": "pg_cron"}');
 update nexus_test.clock set frozen = '2026-12-01 12:01:30Z';
 select results_eq($$select * from core.fire_due()$$, $$values (0, '2026-12-01 12:02:30Z'::timestamptz)$$, 'pg_cron: nodes leave it what is fresh');
+select is(core_private.fire_tasks(10), 0, 'also in their ticks');
 update nexus_test.clock set frozen = '2026-12-01 12:02:31Z';
 select is((select fired from core.fire_due()), 2, 'and step in when it is overdue');
 select core.alter_scheduler('{"scheduler": "nodes", "keep_slots": "30 days"}');
