@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/node"
 	"github.com/nexuspg/nexus/queue"
@@ -61,6 +63,89 @@ func (b *bench) leased(ctx context.Context) (float64, error) {
 		return 0, err
 	}
 	return float64(b.events) / took.Seconds(), nil
+}
+
+// handled runs a node whose handlers, which register registers, count what they get.
+func (b *bench) handled(ctx context.Context, register func(nd *node.Node, count func(int))) (float64, error) {
+	if err := b.fill(ctx); err != nil {
+		return 0, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var n atomic.Int64
+	var took time.Duration
+	began := time.Now()
+	nd := node.New(b.pool, node.Config{Namespace: namespace, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	register(nd, func(k int) {
+		if n.Add(int64(k)) == int64(b.events) {
+			took = time.Since(began)
+			cancel()
+		}
+	})
+	if err := nd.Run(ctx); err != nil {
+		return 0, err
+	}
+	return float64(b.events) / took.Seconds(), nil
+}
+
+func (b *bench) onBatch(ctx context.Context) (float64, error) {
+	return b.handled(ctx, func(nd *node.Node, count func(int)) {
+		nd.OnBatch("order.placed", func(_ context.Context, _ pgx.Tx, batch []*nexus.Delivery) error {
+			count(len(batch))
+			return nil
+		})
+	})
+}
+
+func (b *bench) on(express bool) func(context.Context) (float64, error) {
+	return func(ctx context.Context) (float64, error) {
+		return b.handled(ctx, func(nd *node.Node, count func(int)) {
+			nd.On("order.placed", func(context.Context, pgx.Tx, *nexus.Delivery) error {
+				count(1)
+				return nil
+			}).Express = express
+		})
+	}
+}
+
+// rawPop is the fastest that pgmq has: messages are gone before they are handled.
+func (b *bench) rawPop(ctx context.Context) (float64, error) {
+	if err := b.fill(ctx); err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	err := parallel(2, func() error {
+		conn, err := b.pool.Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		defer conn.Release()
+		for {
+			rows, err := conn.Query(ctx, "select message from pgmq.pop('raw'::text, 50)")
+			if err != nil {
+				return err
+			}
+			n := 0
+			for rows.Next() {
+				var raw []byte
+				if err := rows.Scan(&raw); err != nil {
+					return err
+				}
+				var message struct {
+					EventType string
+					Payload   json.RawMessage
+				}
+				if err := json.Unmarshal(raw, &message); err != nil {
+					return err
+				}
+				n++
+			}
+			if err := rows.Err(); err != nil || n == 0 {
+				return err
+			}
+		}
+	})
+	return float64(b.events) / time.Since(began).Seconds(), err
 }
 
 // rawConsume is what a program does on pgmq alone: read 50, decode them, delete them.

@@ -122,6 +122,12 @@ func (b *bench) all(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := b.compare(ctx, "consume, express OnBatch against pop(50) on 2 connections", b.onBatch, b.rawPop); err != nil {
+		return err
+	}
+	if err := b.compare(ctx, "consume, On with Express (nexus) against On (in place of pgmq)", b.on(true), b.on(false)); err != nil {
+		return err
+	}
 	if err := b.compare(ctx, "emit single, 8 connections, against send", b.emit(`select * from core.emit('bench', 'order.placed', $1::text::jsonb)`, 8),
 		b.emit(`select pgmq.send('raw'::text, $1::text::jsonb)`, 8)); err != nil {
 		return err

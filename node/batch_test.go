@@ -657,3 +657,109 @@ func TestModesOfOneConsumer(t *testing.T) {
 	db.Wait(queueEmpty)
 	checkEffects(t, db, 1000)
 }
+
+// A batch beyond the express limit is rolled back, costs no attempt, and runs under leases, where only Timeout bounds it.
+func TestExpressLimit(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"OnBatch", "On express"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			db := newDB(t)
+			n := node.New(db.Pool, node.Config{Namespace: ns, Express: 200 * time.Millisecond})
+			var calls atomic.Int32
+			sharing[mode](n, "x", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error {
+				calls.Add(1)
+				if err := effect(ctx, tx, d, ""); err != nil {
+					return err
+				}
+				_, err := tx.Exec(ctx, "select pg_sleep(0.5)")
+				return err
+			})
+			start(t, n)
+			emit(t, db, "x", nil)
+			db.Wait(queueEmpty)
+			if got := dbtest.Get[string](db, `select string_agg(attempt::text, ',') from public.effect`); got != "1" {
+				t.Errorf("effects of attempts %s, want 1 alone", got)
+			}
+			if n := calls.Load(); n != 2 {
+				t.Errorf("%d calls, want one in express and one under a lease", n)
+			}
+			if n := dbtest.Get[int](db, `select count(*)::int from core.delivery_errors`); n != 0 {
+				t.Errorf("%d failures recorded", n)
+			}
+		})
+	}
+}
+
+// What runs when the node drains is undisturbed for Grace; then it is cancelled, and nothing is counted.
+func TestDrainingABatch(t *testing.T) {
+	t.Parallel()
+	for mode, on := range sharing {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			db := newDB(t)
+			n := node.New(db.Pool, node.Config{Namespace: ns, Grace: -1})
+			began, cause := make(chan struct{}), make(chan error, 1)
+			on(n, "x", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error {
+				if err := effect(ctx, tx, d, ""); err != nil {
+					return err
+				}
+				close(began)
+				<-ctx.Done()
+				cause <- context.Cause(ctx)
+				return ctx.Err()
+			})
+			stop := start(t, n)
+			emit(t, db, "x", nil)
+			<-began
+			stop()
+			if err := <-cause; !errors.Is(err, nexus.ErrDraining) {
+				t.Errorf("cause %v", err)
+			}
+			if got := dbtest.Get[string](db, `select format('%s %s', count(*), max(core_private.attempt_of(read_ct, headers))) from pgmq.q_core_events_shop where vt <= core.now()`); got != "1 0" {
+				t.Errorf("due and attempts %s, want that the event is due and no attempt counted", got)
+			}
+			if n := dbtest.Get[int](db, `select count(*)::int from core_private.express_batches`); n != 0 {
+				t.Error("a mark is left")
+			}
+			checkEffects(t, db, 0)
+		})
+	}
+}
+
+// A lost connection costs no attempt.
+func TestConnectionLostInABatch(t *testing.T) {
+	t.Parallel()
+	for mode, on := range sharing {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			db := newDB(t)
+			n := node.New(db.Pool, node.Config{Namespace: ns})
+			var calls atomic.Int32
+			on(n, "x", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error {
+				if err := effect(ctx, tx, d, ""); err != nil {
+					return err
+				}
+				if calls.Add(1) == 1 {
+					var pid int
+					if err := tx.QueryRow(ctx, `select pg_backend_pid()`).Scan(&pid); err != nil {
+						return err
+					}
+					db.Exec(`select pg_terminate_backend($1)`, pid)
+					_, err := tx.Exec(ctx, `select 1`)
+					return err
+				}
+				return nil
+			})
+			start(t, n)
+			emit(t, db, "x", nil)
+			db.Wait(queueEmpty)
+			if got := dbtest.Get[string](db, `select string_agg(attempt::text, ',') from public.effect`); got != "1" {
+				t.Errorf("effects of attempts %s, want 1 alone", got)
+			}
+			if n := dbtest.Get[int](db, `select count(*)::int from core.delivery_errors`); n != 0 {
+				t.Errorf("%d failures recorded", n)
+			}
+		})
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -51,6 +52,29 @@ func child(url, mode string) error {
 	switch mode {
 	case "transactional":
 		n.On("x", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return effect(ctx, tx, d, "") })
+	case "express", "On express":
+		one := func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error {
+			if d.Type == "express.killer" {
+				os.Exit(137)
+			}
+			return effect(ctx, tx, d, "")
+		}
+		if mode == "express" {
+			n.OnBatch("*", eachOf(one)).Retry.MaxAttempts = 3
+		} else {
+			h := n.On("*", one)
+			h.Express, h.Retry.MaxAttempts = true, 3
+		}
+		return n.Run(ctx)
+	case "frozen":
+		n = node.New(pool, node.Config{Namespace: ns, Express: time.Second})
+		n.OnBatch("x", func(ctx context.Context, tx pgx.Tx, batch []*nexus.Delivery) error {
+			if err := effect(ctx, tx, batch[0], "frozen"); err != nil {
+				return err
+			}
+			return syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		})
+		return n.Run(ctx)
 	case "leased":
 		n.OnLeased("x", func(ctx context.Context, d *nexus.Delivery) error {
 			_, err := pool.Exec(ctx, `insert into public.effect values ($1, $2)`, d.UID, d.Attempt)
@@ -102,7 +126,7 @@ func TestKilledNodesLoseAndDoubleNothing(t *testing.T) {
 	if testing.Short() {
 		events = 2_000
 	}
-	for _, mode := range []string{"transactional", "leased"} {
+	for _, mode := range []string{"transactional", "leased", "express", "On express"} {
 		t.Run(mode, func(t *testing.T) {
 			db := newDB(t)
 			emitMany(t, db, events)
@@ -118,7 +142,7 @@ func TestKilledNodesLoseAndDoubleNothing(t *testing.T) {
 				t.Errorf("%d events had an effect, want %d", n, events)
 			}
 			twice := dbtest.Get[int](db, `select count(*)::int - count(distinct event_uid)::int from public.effect`)
-			if mode == "transactional" && twice != 0 {
+			if mode != "leased" && twice != 0 {
 				t.Errorf("%d effects too many", twice)
 			}
 			if n := dbtest.Get[int](db, `select count(*)::int from core.dead_letters`); n != 0 {
@@ -160,4 +184,68 @@ func TestMessageThatKillsItsProcessIsBuried(t *testing.T) {
 	}
 	spawn(t, db, "transactional")
 	db.Wait(`select count(*) = 200 from public.effect`)
+}
+
+// In express no attempt is counted when a process dies. The next one finds the mark, uses leases, and the killer goes alone: it is
+// buried after its attempts, and those that shared its first batch keep theirs.
+func TestMessageThatKillsItsProcessInExpress(t *testing.T) {
+	for _, mode := range []string{"express", "On express"} {
+		t.Run(mode, func(t *testing.T) {
+			db := newDB(t)
+			emitMany(t, db, 20)
+			emit(t, db, "express.killer", nil)
+			emitMany(t, db, 20)
+			deaths := 0
+			for !dbtest.Get[bool](db, `select exists (select from core.dead_letters)`) {
+				if deaths++; deaths > 6 {
+					t.Fatal("the message was not buried")
+				}
+				cmd := spawn(t, db, mode)
+				ended := make(chan struct{})
+				go func() { _ = cmd.Wait(); close(ended) }()
+				tick := time.NewTicker(20 * time.Millisecond)
+				for alive := true; alive; {
+					select {
+					case <-ended:
+						alive = false
+					case <-tick.C:
+						alive = !dbtest.Get[bool](db, `select exists (select from core.dead_letters)`)
+					}
+				}
+				tick.Stop()
+				_ = cmd.Process.Kill()
+				<-ended
+			}
+			spawn(t, db, mode)
+			db.Wait(queueEmpty)
+			checkEffects(t, db, 40)
+			if got := dbtest.Get[string](db, `select string_agg(format('%s %s %s', event_type, reason, attempts), ', ') from core.dead_letters`); got != "express.killer not acknowledged (process lost) 3" {
+				t.Errorf("dead letters: %s", got)
+			}
+		})
+	}
+}
+
+// A process that freezes holds its batch no longer than the express limit, since the server ends its session.
+func TestFrozenProcessFreesItsBatch(t *testing.T) {
+	db := newDB(t)
+	emitMany(t, db, 5)
+	spawn(t, db, "frozen")
+	// It holds the rows.
+	db.Wait(`select exists (select from core_private.express_batches)`)
+	began := time.Now()
+	n := node.New(db.Pool, node.Config{Namespace: ns})
+	n.OnBatch("x", eachOf(func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return effect(ctx, tx, d, "") }))
+	start(t, n)
+	db.Wait(queueEmpty)
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("the batch was free after %s", took)
+	}
+	checkEffects(t, db, 5)
+	if n := dbtest.Get[int](db, `select count(*)::int from public.effect where attempt > 1`); n != 0 {
+		t.Errorf("%d had an attempt counted", n)
+	}
+	if !dbtest.Get[bool](db, `select exists (select from core_private.express_batches where died_at is not null)`) {
+		t.Error("nobody noticed that the node had gone")
+	}
 }

@@ -13,6 +13,7 @@ import (
 type batch struct {
 	items     []*delivery
 	leased    bool
+	alone     bool         // may have killed a process
 	key       int64        // express: of the advisory lock
 	tx        *transaction // express: holds the locks
 	began     time.Time
@@ -41,6 +42,14 @@ func (b *Batches) handle(t *batch) {
 
 // express runs a batch whose rows its transaction locks.
 func (b *Batches) express(t *batch) {
+	b.mu.Lock()
+	late := b.fallback || time.Now().Before(b.leaseTill) // found out while the claim was under way
+	b.mu.Unlock()
+	if late {
+		t.tx.close(b.ctx)
+		t.left = t.items
+		return
+	}
 	marking := time.Now()
 	marker, leases, err := b.mark(t)
 	t.overhead = time.Since(marking)
@@ -82,14 +91,16 @@ func (b *Batches) express(t *batch) {
 	if h.kind != haltLost || !b.lostAgain() {
 		b.unmark(marker)
 	}
+	if h.kind == haltLimit { // before the rows are free for another claim
+		b.mu.Lock()
+		b.leaseTill = time.Now().Add(untilExpress)
+		b.mu.Unlock()
+	}
 	closed := h.stuck != nil || t.tx.conn.Conn().IsClosed()
 	r.quit(h)
 	switch h.kind {
 	case haltLimit:
 		b.Log.Warn("a batch takes longer than the express limit, using leases", "source", b.Key(), "limit", b.limit, "events", len(t.items))
-		b.mu.Lock()
-		b.leaseTill = time.Now().Add(untilExpress)
-		b.mu.Unlock()
 		t.left = t.items
 	case haltFailed, haltTimeout:
 		b.leaseByID(t, t.items, closed, b.each)
@@ -187,6 +198,10 @@ func (b *Batches) endedEarly(t *batch, hold *hold, items []*delivery) {
 func (b *Batches) underLease(t *batch, items []*delivery) {
 	hold := b.hold(t, items)
 	defer hold.stop()
+	if t.alone {
+		// If the process dies of it, that must not count for what runs beside it.
+		b.await(b.ctx, func() bool { return len(b.busy) == 1 || b.cancelled })
+	}
 	for len(items) > 0 {
 		items = b.once(t, hold, items)
 	}

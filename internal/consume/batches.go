@@ -62,6 +62,7 @@ type Batches struct {
 	whole, part time.Duration // moving averages of a batch, and of what the database has of it besides the handlers
 
 	fallback   bool      // a node died in express
+	solo       bool      // the last claim found what has to go alone
 	leaseTill  time.Time // this node's own reason to use leases
 	lostAt     time.Time // the last lost connection
 	marker     int64     // a recent one of this node's
@@ -206,6 +207,9 @@ func (b *Batches) plan(now time.Time) batchStep {
 // crew is how many batches to have in hand: as many as keep one of them at the database, where more would only be in each
 // other's way, while the handlers of the others run. The caller holds the mutex.
 func (b *Batches) crew() int {
+	if b.fallback || b.solo {
+		return 1
+	}
 	n := 2
 	if b.part > 0 {
 		n = 1 + int((b.whole+b.part-1)/b.part)
@@ -248,7 +252,7 @@ func (b *Batches) claim(a batchAsk) *batch {
 		began = time.Now()
 		found, err = b.queue.lockBatch(ctx, t.tx.conn.Conn(), a)
 	}
-	t.began = began
+	t.began, t.alone = began, found.Alone > 0
 	for _, it := range found.Items {
 		t.items = append(t.items, it.(*delivery))
 	}
@@ -298,6 +302,7 @@ func (b *Batches) learn(now time.Time, a batchAsk, found Found, took time.Durati
 	if found.Quiet {
 		b.fallback = false
 	}
+	b.solo = found.Alone > 0
 	if found.Few > 0 {
 		if b.lingerUntil.IsZero() {
 			b.lingerUntil = now.Add(b.linger)
