@@ -50,6 +50,8 @@ type run struct {
 
 	registered atomic.Bool // and not followed by unparking yet
 
+	nudged chan struct{} // asks for a heartbeat now
+
 	resetMu sync.Mutex
 	reset   time.Time
 }
@@ -63,7 +65,7 @@ func newRun(ctx context.Context, pool *pgxpool.Pool, s *settled) (*run, error) {
 		return nil, invalid("pool", "the pool's configuration does not serve a second one: "+err.Error(), "make the pool with pgxpool.NewWithConfig")
 	}
 	return &run{
-		settled: s, pool: pool, own: own, values: context.WithoutCancel(ctx), due: make(chan struct{}, 1),
+		settled: s, pool: pool, own: own, values: context.WithoutCancel(ctx), due: make(chan struct{}, 1), nudged: make(chan struct{}, 1),
 		member: &consume.Member{Pool: own, Namespace: s.Namespace, Wanted: s.ID, Given: s.given},
 	}, nil
 }
@@ -167,7 +169,7 @@ func (r *run) run(ctx context.Context, n *Node) error {
 	// The helpers outlive drained: handlers that are given time to finish need a node that still counts as alive.
 	helping, end := context.WithCancelCause(r.values)
 	var helpers sync.WaitGroup
-	helpers.Go(func() { r.beat(helping, drained, end) })
+	helpers.Go(func() { r.beat(helping, drained, runners, stop, end) })
 	helpers.Go(func() { r.listen(helping, runners) })
 	helpers.Go(func() { r.upkeep(drained) })
 	helpers.Go(func() { r.timer(drained) })
@@ -204,7 +206,7 @@ func (r *run) run(ctx context.Context, n *Node) error {
 	helpers.Wait()
 	bye, cancel := context.WithTimeout(context.Background(), farewell)
 	defer cancel()
-	if _, err := r.member.Heartbeat(bye, "stopped"); err != nil {
+	if _, _, err := r.member.Heartbeat(bye, "stopped", running{runners: runners}.lastFetch()); err != nil {
 		log.Warn("could not say goodbye; the node counts as lost after three heartbeats", "error", err)
 	}
 	n.setRunning(nil)
@@ -240,13 +242,13 @@ func (r *run) warnOfIdleLimit(ctx context.Context) {
 }
 
 // beat sends heartbeats until helping ends. A node that the database gave up on, because it was frozen or cut off, registers
-// anew; if another one has taken the id it was given meanwhile, it must end.
-func (r *run) beat(helping, drained context.Context, end context.CancelCauseFunc) {
+// anew; if another one has taken the id it was given meanwhile, it must end. A node that somebody asked to drain stops.
+func (r *run) beat(helping, drained context.Context, runners []runner, stop context.CancelFunc, end context.CancelCauseFunc) {
 	state := "active"
 	var said time.Time
 	draining := drained.Done()
 	for {
-		known, err := r.member.Heartbeat(helping, state)
+		known, drain, err := r.member.Heartbeat(helping, state, running{runners: runners}.lastFetch())
 		if err == nil && !known && drained.Err() == nil {
 			r.Logger.Warn("the database gave this node up, registering anew", "node", r.member.ID())
 			err = r.register(helping)
@@ -258,6 +260,10 @@ func (r *run) beat(helping, drained context.Context, end context.CancelCauseFunc
 				return
 			}
 		}
+		if err == nil && drain && drained.Err() == nil {
+			r.Logger.Info("an operator asked this node to drain", "node", r.member.ID())
+			stop()
+		}
 		wait := r.member.Every()
 		if err != nil && helping.Err() == nil {
 			if time.Since(said) > sayEvery {
@@ -267,7 +273,15 @@ func (r *run) beat(helping, drained context.Context, end context.CancelCauseFunc
 			wait = min(wait, time.Second+rand.N(time.Second))
 			r.unavailable(err)
 		}
-		if !pause(helping, draining, wait) {
+		timer := time.NewTimer(wait)
+		select {
+		case <-helping.Done():
+		case <-draining:
+		case <-r.nudged:
+		case <-timer.C:
+		}
+		timer.Stop()
+		if helping.Err() != nil {
 			return
 		}
 		if drained.Err() != nil {
@@ -290,6 +304,13 @@ func (r *run) listen(ctx context.Context, runners []runner) {
 			}
 			if key == "" || key == timersKey {
 				r.wakeTimer()
+			}
+			if key == r.member.DrainKey() {
+				// Anyone may notify; the heartbeat asks whether it is so.
+				select {
+				case r.nudged <- struct{}{}:
+				default:
+				}
 			}
 		})
 		if ctx.Err() == nil && time.Since(said) > sayEvery {

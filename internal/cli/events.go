@@ -11,9 +11,9 @@ func newEvents(s *session) *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "events",
 		Aliases: []string{"event"},
-		Short:   "Look into the event log",
+		Short:   "Look into the event log, follow it, say what became of an event",
 		Example: "  nexus-node events show 4711",
-	}, newEventsShow(s))
+	}, newEventsTail(s), newEventsShow(s), newEventsStatus(s))
 }
 
 func newEventsShow(s *session) *cobra.Command {

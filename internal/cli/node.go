@@ -5,9 +5,9 @@ import "github.com/spf13/cobra"
 func newNode(s *session) *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "node",
-		Short:   "Look at the nodes",
+		Short:   "Look at the nodes, drain one, forget one that was killed",
 		Example: "  nexus-node node list",
-	}, newNodeList(s))
+	}, newNodeList(s), newNodeDrain(s), newNodeForget(s))
 }
 
 func newNodeList(s *session) *cobra.Command {

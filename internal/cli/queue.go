@@ -13,9 +13,9 @@ import (
 func newQueue(s *session) *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "queue",
-		Short:   "Look at queues without touching what is on them",
+		Short:   "Look at queues without touching what is on them, or purge one",
 		Example: "  nexus-node queue list",
-	}, newQueueList(s), newQueuePeek(s))
+	}, newQueueList(s), newQueuePeek(s), newQueuePurge(s))
 }
 
 func newQueueList(s *session) *cobra.Command {

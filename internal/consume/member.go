@@ -2,6 +2,8 @@ package consume
 
 import (
 	"context"
+	"crypto/md5" //nolint:gosec // see DrainKey
+	"encoding/hex"
 	"encoding/json"
 	"sync/atomic"
 	"time"
@@ -66,16 +68,33 @@ from core.register_node($1::text, $2::text, $3::bool, $4::text[], $5::text::json
 	return nil
 }
 
-// Heartbeat reports whether the database still knows this incarnation; if not the node must register anew.
-func (m *Member) Heartbeat(ctx context.Context, state string) (known bool, err error) {
+// Heartbeat reports whether the database still knows this incarnation, if not the node must register anew, and whether somebody
+// asked it to drain. fetched is when the loop last got an answer; it is sent as an age, since clocks differ.
+func (m *Member) Heartbeat(ctx context.Context, state string, fetched time.Time) (known, drain bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, heartbeatTimeout)
 	defer cancel()
-	err = db.Call(ctx, m.Pool, "heartbeat", `select core.heartbeat($1::text, $2::text::uuid, $3::text)`,
-		[]any{m.ID(), m.incarnation.String(), state}, &known)
+	now := time.Now()
+	info := map[string]any{"clock": now.UTC().Format(time.RFC3339Nano)}
+	if !fetched.IsZero() {
+		info["fetch_age_seconds"] = max(now.Sub(fetched), 0).Seconds()
+	}
+	raw, err := json.Marshal(info)
+	if err != nil {
+		return false, false, err
+	}
+	err = db.Call(ctx, m.Pool, "heartbeat",
+		`select core.heartbeat($1::text, $2::text::uuid, $3::text, $4::text::jsonb), core.must_drain($1::text, $2::text::uuid)`,
+		[]any{m.ID(), m.incarnation.String(), state, string(raw)}, &known, &drain)
 	if err == nil {
 		m.answered.Store(time.Now().UnixNano())
 	}
-	return known, err
+	return known, drain, err
+}
+
+// DrainKey is the key by which this node is told on the wake channel that it was asked to drain.
+func (m *Member) DrainKey() string {
+	sum := md5.Sum([]byte(m.ID())) //nolint:gosec // as in core.drain_node: a short name, not a secret
+	return "drain:" + hex.EncodeToString(sum[:])
 }
 
 // LastHeartbeat is when the database last answered one, or answered the registration.

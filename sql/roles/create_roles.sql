@@ -80,3 +80,14 @@ begin
   end loop;
 end
 $installer$;
+
+-- core.blockers names sessions of others. Where the installer may not grant this, the view says so.
+do $stats$
+begin
+  if not pg_has_role('nexus_owner', 'pg_read_all_stats', 'member') then
+    grant pg_read_all_stats to nexus_owner;
+  end if;
+exception when insufficient_privilege or unique_violation then
+  null;
+end
+$stats$;

@@ -1,0 +1,69 @@
+package nexussql_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/nexuspg/nexus/internal/dbtest"
+)
+
+// Somebody else's open transaction is named, first of all, with who and since when, to a reader who is no superuser.
+func TestBlockersNameWhoHoldsTheHorizon(t *testing.T) {
+	db := dbtest.New(t)
+	db.Namespace("shop")
+	db.Exec("create role t_horizon login; grant nexus_reader to t_horizon")
+	t.Cleanup(func() { db.Exec("drop role if exists t_horizon") })
+	holder, err := pgx.Connect(t.Context(), db.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer holder.Close(context.Background())
+	tx, err := holder.BeginTx(t.Context(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback(context.Background())
+	var pid int
+	if err := tx.QueryRow(t.Context(), "select pg_backend_pid()").Scan(&pid); err != nil {
+		t.Fatal(err)
+	}
+	db.Exec("select core.emit('shop', 'a') from generate_series(1, 3)")
+
+	reader, err := db.Owner.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Rollback(context.Background())
+	if _, err := reader.Exec(t.Context(), "set local role t_horizon"); err != nil {
+		t.Fatal(err)
+	}
+	var first int
+	var what string
+	err = reader.QueryRow(t.Context(), `select pid, concat_ws(' ', kind, role_name, state, holds_horizon, xmin_age >= 1, since is not null, dead_rows >= 0)
+		from core.blockers where pid = $1`, pid).Scan(&first, &what)
+	if want := "session " + dbtest.Login + " idle in transaction t t t t"; err != nil || what != want {
+		t.Errorf("named as %q, %v; want %q", what, err, want)
+	}
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	db.Wait(fmt.Sprintf("select not exists (select from core.blockers where pid = %d)", pid))
+}
+
+// A transaction that was prepared and forgotten holds it as well, without any session. Where the server has no room for one there
+// is none.
+func TestBlockersNameReplicationSlots(t *testing.T) {
+	db := dbtest.New(t)
+	if dbtest.Get[string](db, "select current_setting('wal_level')") != "logical" {
+		t.Skip("this server has no logical slots: wal_level is not logical")
+	}
+	slot := fmt.Sprintf("nexus_test_%d", dbtest.Get[int64](db, "select txid_current()"))
+	db.Exec("select pg_create_logical_replication_slot($1, 'pgoutput')", slot)
+	t.Cleanup(func() { db.Exec("select pg_drop_replication_slot($1)", slot) })
+	if n := dbtest.Get[int](db, "select count(*)::int from core.blockers where kind = 'replication slot' and name = $1", slot); n != 1 {
+		t.Error("the slot is not named")
+	}
+}

@@ -1,0 +1,97 @@
+-- Looks where the event can be, from what is cheap and sure to what is bounded: the message by its id, where that is known, else the
+-- first 10,000 messages of the queue.
+create or replace function core.event_status(p_event_id bigint, p_thorough boolean = false)
+returns table (consumer text, state text, queue text, msg_id bigint, attempt integer, due_at timestamptz, dead_letter_id bigint, detail text)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    v_now    timestamptz := core_private.now();
+    v_names  text[] := core.visible_namespaces();
+    v_limit  bigint := case when p_thorough then null else 10000 end;
+    v_event  record;
+    v_dead   record;
+    v_msg_id  bigint;
+    v_vt      timestamptz;
+    v_read_ct integer;
+    v_headers jsonb;
+    v_at      timestamptz;
+    v_ids    bigint[];
+    v_sure   boolean;
+    v_looked bigint;
+    r        record;
+begin
+    select e.namespace, e.event_type, e.event_uid, e.emitted_at,
+           case when e.metadata ->> 'messageId' ~ '^[0-9]{1,18}$' then (e.metadata ->> 'messageId')::bigint end as message_id, n.default_consumer
+      into v_event from core.event_log e join core.namespaces n on n.namespace = e.namespace
+     where e.event_id = p_event_id and e.namespace = any (v_names) limit 1;
+    if not found then
+        return;
+    end if;
+    for r in
+        select c.name, c.queue_name, c.created_at, core_private.queue_relation(c.queue_name) as relation
+          from core.consumers c
+         where c.namespace = v_event.namespace and c.kind = 'unordered'
+           and exists (select from unnest(c.patterns) p where core_private.matches(p, v_event.event_type))
+           and (c.name <> 'default' or v_event.default_consumer or v_event.message_id is not null)
+         order by c.consumer_id
+    loop
+        consumer := r.name; state := null; queue := r.queue_name; msg_id := null; attempt := null; due_at := null; dead_letter_id := null; detail := null;
+        continue when to_regclass(r.relation) is null;
+        select l.dead_letter_id, l.status, l.resolution, l.reason, l.last_error, l.resolved_by, l.attempts, l.replay_msg_id into v_dead
+          from core.dead_letters l
+         where l.event_uid = v_event.event_uid and l.consumer = r.name and l.source_kind = 'delivery' order by l.dead_letter_id desc limit 1;
+        v_ids := array_remove(array[case when r.name = 'default' then v_event.message_id end, v_dead.replay_msg_id], null);
+        v_sure := r.name = 'default' and v_event.message_id is not null and (v_dead.resolution is distinct from 'replayed' or v_dead.replay_msg_id is not null);
+
+        execute format('select q.msg_id, q.vt, q.read_ct, q.headers from %s q where q.msg_id = any ($1) and q.message ->> ''eventId'' = $2 order by q.msg_id desc limit 1', r.relation)
+           into v_msg_id, v_vt, v_read_ct, v_headers using v_ids, p_event_id::text;
+        if v_msg_id is null and not v_sure then
+            execute format($q$
+                with head as materialized (select q.msg_id, q.vt, q.read_ct, q.headers, q.message ->> 'eventId' = $2 as it from %s q order by q.msg_id limit $1)
+                select h.msg_id, h.vt, h.read_ct, h.headers, (select count(*) from head) as looked from (select) one left join head h on h.it limit 1
+                $q$, r.relation) into v_msg_id, v_vt, v_read_ct, v_headers, v_looked using v_limit, p_event_id::text;
+            v_sure := p_thorough or v_looked < v_limit;
+        end if;
+        if v_msg_id is not null then
+            msg_id := v_msg_id;
+            attempt := core_private.attempt_of(v_read_ct, v_headers);
+            due_at := v_vt;
+            state := case when v_vt > v_now and v_read_ct > 0 and v_headers ->> 'nexus-due' is distinct from core_private.iso(v_vt)
+                          then 'in flight' else 'waiting' end;
+            return next;
+            continue;
+        end if;
+        select p.msg_id, core_private.attempt_of(p.read_ct, p.headers) as attempt, p.parked_at into v_msg_id, v_read_ct, v_at
+          from core.parked p where p.event_id = p_event_id and p.queue = r.queue_name limit 1;
+        if found then
+            state := 'parked'; msg_id := v_msg_id; attempt := v_read_ct;
+            detail := format('no live node handles its type; parked at %s', core_private.iso(v_at));
+            return next;
+            continue;
+        end if;
+        with head as materialized (
+            select d.due_at, d.message ->> 'eventId' = p_event_id::text as it from core.delayed d where d.queue_name = r.queue_name order by d.due_at limit v_limit)
+        select h.due_at, (select count(*) from head) as looked into v_at, v_looked from (select) one left join head h on h.it limit 1;
+        if v_at is not null then
+            state := 'delayed'; due_at := v_at;
+            return next;
+            continue;
+        end if;
+        if v_dead.status in ('pending', 'reprocessing') then
+            state := 'dead'; dead_letter_id := v_dead.dead_letter_id; attempt := v_dead.attempts;
+            detail := format('%s: %s', v_dead.reason, left(v_dead.last_error, 200));
+        elsif not v_sure or v_looked >= v_limit then
+            state := 'unknown'; detail := format('not among the first %s messages of the queue; p_thorough => true reads them all', v_limit);
+        elsif v_dead.resolution <> 'replayed' then
+            state := v_dead.resolution; dead_letter_id := v_dead.dead_letter_id; detail := 'by ' || v_dead.resolved_by;
+        elsif r.created_at > v_event.emitted_at then
+            continue; -- it came after the event
+        else
+            state := 'settled'; dead_letter_id := v_dead.dead_letter_id;
+        end if;
+        return next;
+    end loop;
+end $$;
+comment on function core.event_status(bigint, boolean) is 'What became of an event, for each consumer that it matches: waiting, in flight, parked, delayed, dead, settled (handled, or removed), discarded, ignored, handled_by_handler, or unknown where the queue is too long to look through; p_thorough reads it whole. No rows: no such event that you may see.';
