@@ -46,6 +46,7 @@ func TestNobodyWritesButThroughFunctions(t *testing.T) {
 			select coalesce(array_agg(r.rolname || ' ' || c.oid::regclass), '{}') from pg_class c cross join pg_roles r
 			 where c.relnamespace in ('core'::regnamespace, 'core_private'::regnamespace) and c.relkind in ('r', 'p')
 			   and r.rolname like 'nexus\_%' and r.rolname <> 'nexus_owner'
+			   and not (c.relname = 'scheduled_tasks' and r.rolname in ('nexus_operator', 'nexus_admin')) -- triggers check what is written
 			   and has_table_privilege(r.oid, c.oid, 'insert, update, delete, truncate')`,
 		"a duty may use core_private": `
 			select coalesce(array_agg(r.rolname), '{}') from pg_roles r

@@ -190,7 +190,7 @@ begin
   for v_change in
     with given as (
       select a.attname::text as name, exists (select from aclexplode(a.attacl) x where x.grantee = 'nexus_operator'::regrole and x.privilege_type = 'UPDATE') as given
-        from pg_attribute a where a.attrelid = 'core.scheduled_tasks'::regclass and a.attnum > 0 and not a.attisdropped
+        from pg_attribute a where a.attrelid = to_regclass('core.scheduled_tasks') and a.attnum > 0 and not a.attisdropped
     )
     select case when g.given then 'revoke update (%I) on core.scheduled_tasks from nexus_operator'
                 else 'grant update (%I) on core.scheduled_tasks to nexus_operator' end as statement, g.name
