@@ -1,0 +1,174 @@
+package node_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/dbtest"
+	"github.com/nexuspg/nexus/node"
+	"github.com/nexuspg/nexus/queue"
+)
+
+// pgbouncer starts one in transaction mode before the test's database and returns the URL through it.
+func pgbouncer(t *testing.T, db *dbtest.DB) string {
+	t.Helper()
+	program, err := exec.LookPath("pgbouncer")
+	if err != nil {
+		t.Skip("there is no pgbouncer on the PATH")
+	}
+	u, err := url.Parse(db.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "nexus-pgbouncer-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	password, _ := u.User.Password()
+	files := map[string]string{
+		"users.txt": fmt.Sprintf("%q %q\n", u.User.Username(), password),
+		"pgbouncer.ini": fmt.Sprintf(`[databases]
+* = host=%s port=%s
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = %d
+unix_socket_dir =
+auth_type = plain
+auth_file = %s
+pool_mode = transaction
+default_pool_size = 5
+max_client_conn = 200
+ignore_startup_parameters = search_path
+`, u.Hostname(), u.Port(), port, filepath.Join(dir, "users.txt")),
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil { //nolint:gosec // another account reads them
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(program, filepath.Join(dir, "pgbouncer.ini"))
+	if os.Getuid() == 0 {
+		// Like Postgres it refuses to run as root.
+		nobody, err := user.Lookup("nobody")
+		if err != nil {
+			t.Skip("pgbouncer refuses root, and there is no account nobody")
+		}
+		uid, _ := strconv.ParseUint(nobody.Uid, 10, 32)
+		gid, _ := strconv.ParseUint(nobody.Gid, 10, 32)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
+		if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // the same
+			t.Fatal(err)
+		}
+	}
+	var log buffer
+	cmd.Stdout, cmd.Stderr = &log, &log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if t.Failed() {
+			t.Logf("pgbouncer:\n%s", log.String())
+		}
+	})
+	u.Host = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	again(t, "connect through pgbouncer", func() error {
+		conn, err := pgx.Connect(t.Context(), u.String())
+		if err == nil {
+			err = conn.Close(context.Background())
+		}
+		return err
+	})
+	return u.String()
+}
+
+// A pooler in transaction mode hands each transaction another session. In each of pgx's modes that does not count on prepared
+// statements that stay, events are emitted, handled, retried and delayed; wake-ups come over a direct connection.
+func TestThroughATransactionPooler(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	through := pgbouncer(t, db)
+	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol} {
+		t.Run(mode.String(), func(t *testing.T) {
+			cfg, err := pgxpool.ParseConfig(through)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg.MaxConns = 20 // more than the pooler has sessions
+			cfg.ConnConfig.DefaultQueryExecMode = mode
+			pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer pool.Close()
+			db.Exec("truncate public.effect")
+			n := node.New(pool, node.Config{Namespace: ns, Retry: quick, WakeURL: db.URL, Poll: 10 * time.Second})
+			n.On("order.*", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error {
+				if d.Attempt == 1 && d.Type == "order.flaky" {
+					return nexus.Retry(10 * time.Millisecond)
+				}
+				return effect(ctx, tx, d, "")
+			})
+			n.OnLeased("call", func(ctx context.Context, d *nexus.Delivery) error {
+				return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+					if err := effect(ctx, tx, d, ""); err != nil {
+						return err
+					}
+					return queue.Ack(ctx, tx, d)
+				})
+			})
+			stop := start(t, n)
+			bus := queue.Emitter{Namespace: ns}
+			const each = 100
+			batch := make([]queue.Emission, each)
+			for i := range batch {
+				batch[i] = queue.Emission{Type: []string{"order.placed", "order.flaky", "call"}[i%3]}
+			}
+			if _, err := bus.EmitBatch(t.Context(), pool, batch); err != nil {
+				t.Fatal(err)
+			}
+			for i := range each {
+				opts := &queue.EmitOptions{DedupeKey: fmt.Sprintf("%s %d", mode, i), Tags: []string{"a"}}
+				if i%10 == 0 {
+					opts.Delay = 20 * time.Millisecond
+				}
+				if _, err := bus.Emit(t.Context(), pool, "order.placed", map[string]int{"i": i}, opts); err != nil {
+					t.Fatal(err)
+				}
+			}
+			db.Wait(`select count(*) = $1 from public.effect`, 2*each)
+			db.Wait(queueEmpty)
+			if n := dbtest.Get[int](db, `select count(distinct event_uid)::int from public.effect`); n != 2*each {
+				t.Errorf("%d events have effects, want %d", n, 2*each)
+			}
+			stop()
+			if state := dbtest.Get[string](db, `select state from core.nodes order by last_heartbeat desc limit 1`); state != "stopped" {
+				t.Errorf("the node is %s", state)
+			}
+		})
+	}
+}
