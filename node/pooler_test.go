@@ -65,7 +65,7 @@ ignore_startup_parameters = search_path
 `, u.Hostname(), u.Port(), port, filepath.Join(dir, "users.txt")),
 	}
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil { //nolint:gosec // another account reads them
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -79,7 +79,7 @@ ignore_startup_parameters = search_path
 		uid, _ := strconv.ParseUint(nobody.Uid, 10, 32)
 		gid, _ := strconv.ParseUint(nobody.Gid, 10, 32)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
-		if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // the same
+		if err := os.Chmod(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -109,7 +109,6 @@ ignore_startup_parameters = search_path
 // A pooler in transaction mode hands each transaction another session. In each of pgx's modes that does not count on prepared
 // statements that stay, events are emitted, handled, retried and delayed; wake-ups come over a direct connection.
 func TestThroughATransactionPooler(t *testing.T) {
-	t.Parallel()
 	db := newDB(t)
 	through := pgbouncer(t, db)
 	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol} {
