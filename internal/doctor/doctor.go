@@ -1,7 +1,7 @@
 // Package doctor looks a database over and says what is wrong, why that matters and which line mends it.
 //
 // It only reads, as whoever is connected, and one check that may not look does not stop the others. A check is a function
-// with a name and a reason, in one of three lists: the server, the schema, the upkeep. Without a connection or a schema
+// with a name and a reason, in one of four lists: the server, the schema, the upkeep, the sessions and what lies between. Without a connection or a schema
 // there is nothing to look at for those that follow. Nothing is unbounded: whatever could be many is counted up to a limit.
 package doctor
 
@@ -75,7 +75,7 @@ type probe struct {
 // Run makes all checks. It fails only if ctx ends; a database that cannot be reached is a finding.
 func Run(ctx context.Context, pool *pgxpool.Pool) ([]Check, error) {
 	var checks []Check
-	for _, p := range slices.Concat(server, schema, upkeep) {
+	for _, p := range slices.Concat(server, schema, upkeep, sessions) {
 		c := p.check(ctx, pool)
 		if err := ctx.Err(); err != nil {
 			return checks, err

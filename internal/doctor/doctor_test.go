@@ -47,7 +47,7 @@ func TestAFreshDatabase(t *testing.T) {
 	want := map[string]State{
 		"connection": OK, "server version": OK, "pgmq": OK, "pg_cron": OK, "pg_cron preload": OK, "pg_cron database": Warn, "pg_partman": OK,
 		"privileges": Warn, "schema": OK, "partitions ahead": OK, "default partition": OK, "tick": OK, "pg_cron jobs": OK, "sweeps": OK, "lost nodes": OK,
-		"dead letters": OK, "queue tables": OK,
+		"dead letters": OK, "queue tables": OK, "xmin horizon": OK, "dead rows": OK, "wake-ups": OK, "clock": OK, "publications": OK, "stuck leases": OK, "last fetch": OK,
 	}
 	checks := examine(t, db.Owner)
 	if d := cmp.Diff(want, states(checks)); d != "" {
@@ -128,6 +128,15 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 			Warn, "forced row security on q_core_events_shop", `alter table "pgmq"."q_core_events_shop" no force row level security;`},
 		{"queue tables", `select core.create_namespace('shop'); select pgmq.enable_notify_insert('core_events_shop')`,
 			Warn, "on q_core_events_shop", "select pgmq.disable_notify_insert('core_events_shop');"},
+		{"publications", "create publication everything for all tables", Warn, "everything", "drop publication \"everything\""},
+		{"stuck leases", `select core.create_namespace('shop'); select core.emit('shop', 'a'); select pgmq.read('core_events_shop', 100000, 1)`,
+			Warn, "core_events_shop 1", "select pgmq.set_vt('core_events_shop', 1::bigint, 0);"},
+		{"last fetch", `select core.create_namespace('shop'); select core.register_node('shop', 'n1', true, '{}');
+			update core.nodes set state = 'active', metadata = '{"fetch_age_seconds": 61}'`, Broken, "n1", "node drain n1"},
+		{"xmin horizon", "drop view core.blockers; create view core.blockers as select 'session' as kind, 7 as pid, null::text as name, 'bi' as role_name, 'report' as application, 'idle in transaction' as state, null::timestamptz as since, interval '1 hour' as age, 5::bigint as xmin_age, true as holds_horizon, 0::bigint as dead_rows",
+			Warn, "held by session bi report, pid 7, idle in transaction, for 1h0m0s", "select pg_terminate_backend(7);"},
+		{"xmin horizon", "drop view core.blockers; create view core.blockers as select 'not visible' as kind, null::int as pid, null::text as name, null::text as role_name, null::text as application, null::text as state, null::timestamptz as since, null::interval as age, null::bigint as xmin_age, null::boolean as holds_horizon, 0::bigint as dead_rows",
+			Warn, "not visible", "grant pg_read_all_stats to nexus_owner;"},
 	} {
 		t.Run(c.check, func(t *testing.T) {
 			db := dbtest.New(t)
