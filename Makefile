@@ -38,7 +38,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: install-deps ## the main job on a Postgres of its own: emit, handle, retry, bury, replay, kill -9; KEEP=1 leaves the server running
+demo: install-deps ## the main job on a Postgres of its own: emit, handle, retry, bury, replay, kill -9, schedules; KEEP=1 leaves the server running
 	go run ./cmd/nexus-node demo $(if $(KEEP),--keep)
 
 .PHONY: dev

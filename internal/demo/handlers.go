@@ -35,15 +35,23 @@ type hook struct {
 	} `json:"sender"`
 }
 
-// handler is what a node does with every webhook, whatever else some of them get.
+// handler is what a node does with an event, under the node's name.
 type handler func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery, node string) error
+
+// handlers are those of a node.
+type handlers struct {
+	webhook handler // of every webhook, whatever else some of them get
+	report  handler // of what tasks and one-shots emit
+}
+
+var honest = handlers{webhook: aggregate, report: report}
 
 // Node runs one node process of the demo until ctx ends or parent, a pipe that the demo holds open, does.
 func Node(ctx context.Context, parent io.Reader, databaseURL, name string, log *slog.Logger) error {
-	return serve(ctx, parent, databaseURL, name, log, aggregate)
+	return serve(ctx, parent, databaseURL, name, log, honest)
 }
 
-func serve(ctx context.Context, parent io.Reader, databaseURL, name string, log *slog.Logger, every handler) error {
+func serve(ctx context.Context, parent io.Reader, databaseURL, name string, log *slog.Logger, h handlers) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
@@ -63,13 +71,14 @@ func serve(ctx context.Context, parent io.Reader, databaseURL, name string, log 
 		Retry: nexus.RetryPolicy{MaxAttempts: 6, Base: 100 * time.Millisecond, Max: time.Second},
 	})
 	// In this order, so that what every webhook gets is done when the second handler fails, and has to be undone.
-	n.On("github.*", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return every(ctx, tx, d, name) })
+	n.On("github.*", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return h.webhook(ctx, tx, d, name) })
 	n.On(flakyType, func(_ context.Context, _ pgx.Tx, d *nexus.Delivery) error {
 		if d.Attempt <= 2 {
 			return fmt.Errorf("the star service is not up yet (attempt %d)", d.Attempt)
 		}
 		return nil
 	})
+	n.On("office.*", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return h.report(ctx, tx, d, name) })
 	return n.Run(ctx)
 }
 

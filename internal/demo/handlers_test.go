@@ -17,7 +17,7 @@ func TestNodeEndsWithItsParent(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() {
 		nowhere := "postgres://demo@127.0.0.1:1/nexus?sslmode=disable"
-		ended <- serve(ctx, parent, nowhere, "node-a", slog.New(slog.DiscardHandler), aggregate)
+		ended <- serve(ctx, parent, nowhere, "node-a", slog.New(slog.DiscardHandler), honest)
 	}()
 	if err := hold.Close(); err != nil {
 		t.Fatal(err)

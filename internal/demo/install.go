@@ -87,6 +87,11 @@ func (d *demo) extensions() string {
 	return strings.Join(list, ", ")
 }
 
+func (d *demo) hasCron() bool {
+	_, ok := d.cluster.Available()["pg_cron"]
+	return ok
+}
+
 // connect makes the pool of a node or of the emitters.
 func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	cfg, err := pgxpool.ParseConfig(url)

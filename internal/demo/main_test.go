@@ -21,12 +21,12 @@ import (
 // asDemo is the command line with which the test binary is the whole demo.
 const asDemo = "be-demo"
 
-// handlers are those the test binary can serve as a node with, by the word on its command line.
-var handlers = map[string]handler{
-	"be-node":           aggregate,
-	"be-leaky-node":     leaky,
-	"be-forgetful-node": forgetful,
-	"be-dying-node":     dying,
+// served are the handlers the test binary can serve as a node with, by the word on its command line.
+var served = map[string]handlers{
+	"be-node":           honest,
+	"be-leaky-node":     {webhook: leaky, report: leakyReport},
+	"be-forgetful-node": {webhook: forgetful, report: forgetfulReport},
+	"be-dying-node":     {webhook: dying, report: report},
 }
 
 func TestMain(m *testing.M) {
@@ -34,18 +34,18 @@ func TestMain(m *testing.M) {
 		if os.Args[1] == asDemo {
 			beDemo()
 		}
-		if every, ok := handlers[os.Args[1]]; ok {
-			beNode(every)
+		if h, ok := served[os.Args[1]]; ok {
+			beNode(h)
 		}
 	}
 	goleak.VerifyTestMain(m)
 }
 
-func beNode(every handler) {
+func beNode(h handlers) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	exit(serve(ctx, os.Stdin, os.Getenv(config.EnvDatabaseURL), os.Args[2], log, every))
+	exit(serve(ctx, os.Stdin, os.Getenv(config.EnvDatabaseURL), os.Args[2], log, h))
 }
 
 func beDemo() {
@@ -74,12 +74,28 @@ func leaky(ctx context.Context, tx pgx.Tx, d *nexus.Delivery, node string) error
 	if d.Type != flakyType {
 		return aggregate(ctx, tx, d, node)
 	}
+	return outside(ctx, tx, `insert into demo.handled (event_uid, node, attempt) values ($1, $2, $3)`, d.UID, node, d.Attempt)
+}
+
+// leakyReport does the same and fails once.
+func leakyReport(ctx context.Context, tx pgx.Tx, d *nexus.Delivery, node string) error {
+	if err := outside(ctx, tx, writeReport, d.UID, node, d.Attempt); err != nil {
+		return err
+	}
+	if d.Attempt == 1 {
+		return errors.New("the printer is out of paper")
+	}
+	return nil
+}
+
+// outside writes on a connection of its own.
+func outside(ctx context.Context, tx pgx.Tx, sql string, args ...any) error {
 	conn, err := pgx.ConnectConfig(ctx, tx.Conn().Config())
 	if err != nil {
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	_, err = conn.Exec(ctx, `insert into demo.handled (event_uid, node, attempt) values ($1, $2, $3)`, d.UID, node, d.Attempt)
+	_, err = conn.Exec(ctx, sql, args...)
 	return err
 }
 
@@ -90,6 +106,8 @@ func forgetful(ctx context.Context, tx pgx.Tx, d *nexus.Delivery, node string) e
 	}
 	return aggregate(ctx, tx, d, node)
 }
+
+func forgetfulReport(context.Context, pgx.Tx, *nexus.Delivery, string) error { return nil }
 
 const forgottenType = "github.issues.opened"
 

@@ -19,8 +19,8 @@ const (
 	patience = 2 * time.Minute
 )
 
-// play emits, kills, mends and returns the counts. When it fails, the error ends with the last words of the nodes.
-func (d *demo) play(ctx context.Context, all []webhook) (_ *Result, err error) {
+// play schedules, emits, kills, mends and returns the counts. When it fails, the error ends with the last words of the nodes.
+func (d *demo) play(ctx context.Context, all []webhook) (_ *Result, _ *Slots, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var emitting sync.WaitGroup
 	defer func() {
@@ -35,16 +35,19 @@ func (d *demo) play(ctx context.Context, all []webhook) (_ *Result, err error) {
 		}
 	}()
 
+	if err := d.schedule(ctx); err != nil {
+		return nil, nil, err
+	}
 	victim, err := d.spawn("node-a")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	survivor, err := d.spawn("node-b")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := d.wait(ctx, "two nodes to be alive", `select count(*) = 2 from core.node_status where alive and state = 'active'`); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	d.tell("two node processes are alive: pids %d and %d", victim.cmd.Process.Pid, survivor.cmd.Process.Pid)
 
@@ -56,34 +59,42 @@ func (d *demo) play(ctx context.Context, all []webhook) (_ *Result, err error) {
 	})
 
 	if err := d.wait(ctx, "half to be handled", `select count(*) >= $1 from demo.handled`, len(all)/2); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	d.kill(victim)
 	d.tell("half are handled, says the database: kill -9 %d", victim.cmd.Process.Pid)
 
 	emitting.Wait()
 	if err := context.Cause(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	d.tell("%d webhooks were emitted, each in a transaction with its business row, %.0f a second", len(all), float64(len(all))/time.Since(began).Seconds())
 
 	if err := d.wait(ctx, "the poison to be buried", `select count(*) >= $1 from core.unresolved_dead_letters`, len(poison)); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := d.mend(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	if err := d.awaitSlots(ctx); err != nil {
+		return nil, nil, err
 	}
 	// The queue decides when it is over, not the business tables: what Nexus believes done and the business does not have is
 	// what the demo is there to find.
 	if err := d.wait(ctx, "the queue to be empty", `select queue_length + delayed = 0 from core.queue_metrics
 		where queue_name = core.queue_name_for_namespace($1)`, namespace); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	d.tell("the queue is empty")
 	if err := d.stop(survivor); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return count(ctx, d.owner)
+	result, err := count(ctx, d.owner)
+	if err != nil {
+		return nil, nil, err
+	}
+	slots, err := countSlots(ctx, d.owner)
+	return result, slots, err
 }
 
 // mend fixes the handler, replays the dead letter that it now can take and discards the other one.

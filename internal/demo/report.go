@@ -3,6 +3,7 @@ package demo
 import (
 	"context"
 	"fmt"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/jackc/pgx/v5"
@@ -35,7 +36,16 @@ var look = []string{
 	`select dead_letter_id, event_type, reason, attempts, resolution, resolved_reason from core.dead_letters`,
 	`select event_type, attempt, action, error from core.delivery_errors order by failed_at desc limit 5`,
 	`select node_id, state, heartbeat_age from core.node_status`,
+	`select name, slot, status, lateness from core.task_slots join core.scheduled_tasks using (task_id) order by slot desc, name limit 8`,
+	`select name, cron_expression, timezone, active, fired, skipped, last_lateness from core.task_status`,
+	`select type, payload, status, fire_at, finished_at from core.scheduled_events`,
 	`select name, last_ok_at, last_ms, last_error from core.sweep_status`,
+}
+
+// lookCron are those for a server that has pg_cron.
+var lookCron = []string{
+	`select jobid, jobname, schedule, command, active from cron.job`,
+	`select jobid, status, start_time, return_message from cron.job_run_details order by runid desc limit 5`,
 }
 
 func (d *demo) report(ctx context.Context) error {
@@ -62,7 +72,11 @@ func (d *demo) report(ctx context.Context) error {
 		url = "$NEXUS_DATABASE_URL"
 		d.say("\nlook further, after `make demo KEEP=1`, with the URL that it prints:")
 	}
-	for _, sql := range look {
+	lines := look
+	if d.hasCron() {
+		lines = slices.Concat(look, lookCron)
+	}
+	for _, sql := range lines {
 		d.say("  psql %q -c %q", url, sql)
 	}
 	d.say("")

@@ -60,7 +60,7 @@ func run(ctx context.Context, o Options, list []webhook, source string) (err err
 	if err := d.install(ctx); err != nil {
 		return err
 	}
-	result, err := d.play(ctx, script(list, o.Events))
+	result, slots, err := d.play(ctx, script(list, o.Events))
 	if err != nil {
 		return err
 	}
@@ -72,10 +72,10 @@ func run(ctx context.Context, o Options, list []webhook, source string) (err err
 			return err
 		}
 	}
-	if _, err := fmt.Fprintln(o.Out, result); err != nil {
+	if _, err := fmt.Fprintf(o.Out, "%s\n%s\n", slots, result); err != nil {
 		return err
 	}
-	return result.judge()
+	return errors.Join(slots.judge(), result.judge())
 }
 
 // leave lets the server stay; stopping it is then no longer ours.

@@ -23,11 +23,27 @@ create table demo.by_type (event_type text primary key, events bigint not null);
 create table demo.by_repository (repository text primary key, events bigint not null);
 create table demo.by_sender (sender text primary key, events bigint not null);
 
+create table demo.reports (
+    event_uid  uuid not null,
+    node       text not null,
+    attempt    integer not null,
+    handled_at timestamptz not null default clock_timestamp()
+);
+comment on table demo.reports is 'One row an effect of a task or a one-shot. No unique key here either.';
+
+create table demo.reminders (
+    event_uid  uuid primary key,
+    about      text not null,
+    cancelled  boolean not null default false
+);
+comment on table demo.reminders is 'One row a one-shot, written in the transaction that schedules it and marked in the one that cancels it.';
+
 create table demo.switches (name text primary key, on_since timestamptz not null default clock_timestamp());
 comment on table demo.switches is 'Row "fixed": the handler knows what to do with a push that names no repository.';
 
 grant nexus_producer, nexus_consumer to demo_app;
 grant usage on schema demo to demo_app;
-grant insert on demo.received, demo.handled to demo_app;
+grant insert on demo.received, demo.handled, demo.reports to demo_app;
+grant select, insert, update on demo.reminders to demo_app;
 grant select, insert, update on demo.by_type, demo.by_repository, demo.by_sender to demo_app;
 grant select on demo.switches to demo_app;
