@@ -44,17 +44,17 @@ func TestMistakesAreNamed(t *testing.T) {
 func TestWhatIsNotThereIsSaid(t *testing.T) {
 	db, s := onDatabase(t)
 	buried(t, db, "shop", "no", "a", "b", "c")
-	for line, want := range map[string]string{
-		"dlq list -n nowhere":                      `error: there is no namespace "nowhere" that you may see`,
-		"dlq group -n nowhere":                     `error: there is no namespace "nowhere" that you may see`,
-		"at list -n nowhere":                       `error: there is no namespace "nowhere" that you may see`,
-		"dlq replay 1 999":                         "error: not among the unresolved dead letters: 999",
-		"dlq discard 1 2 --note x":                 "error: not among the unresolved dead letters: 1",
-		"dlq resolve 3 1000 --as ignored --note x": "error: not among the unresolved dead letters: 1000",
-		"dlq replay 998 999 --dry-run":             "error: not among the unresolved dead letters: 998, 999",
+	for _, c := range []struct{ line, want string }{ // in this order: what is there is done
+		{"dlq list -n nowhere", `error: there is no namespace "nowhere" that you may see`},
+		{"dlq group -n nowhere", `error: there is no namespace "nowhere" that you may see`},
+		{"at list -n nowhere", `error: there is no namespace "nowhere" that you may see`},
+		{"dlq replay 1 999", "error: not among the unresolved dead letters: 999"},
+		{"dlq discard 1 2 --note x", "error: not among the unresolved dead letters: 1"},
+		{"dlq resolve 3 1000 --as ignored --note x", "error: not among the unresolved dead letters: 1000"},
+		{"dlq replay 998 999 --dry-run", "error: not among the unresolved dead letters: 998, 999"},
 	} {
-		if r := s.run(strings.Fields(line)...); r.code != exitNotFound || !strings.Contains(r.errors, want) {
-			t.Errorf("%s: exit code %d and %q, want %d and %q", line, r.code, r.errors, exitNotFound, want)
+		if r := s.run(strings.Fields(c.line)...); r.code != exitNotFound || !strings.Contains(r.errors, c.want) {
+			t.Errorf("%s: exit code %d and %q, want %d and %q", c.line, r.code, r.errors, exitNotFound, c.want)
 		}
 	}
 }

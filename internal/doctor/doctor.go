@@ -1,8 +1,11 @@
 // Package doctor looks a database over and says what is wrong, why that matters and which line mends it.
 //
-// It only reads, as whoever is connected, and one check that may not look does not stop the others. A check is a function
+// Run only reads, as whoever is connected, and one check that may not look does not stop the others. A check is a function
 // with a name and a reason, in one of four lists: the server, the schema, the upkeep, the sessions and what lies between. Without a connection or a schema
 // there is nothing to look at for those that follow. Nothing is unbounded: whatever could be many is counted up to a limit.
+//
+// Fix runs the mends that are safe: what the upkeep would do by itself, and what undoes nobody's decision. Whatever removes
+// something, ends a session, upgrades, or overrides what somebody set is left to people.
 package doctor
 
 import (
@@ -30,11 +33,12 @@ const (
 
 // Check is what one look found.
 type Check struct {
-	Name  string `json:"check"`
-	State State  `json:"state"`
-	Found string `json:"found"`
-	Why   string `json:"why"`            // it matters
-	Mend  string `json:"mend,omitempty"` // the line that mends it; empty when all is well
+	Name  string   `json:"check"`
+	State State    `json:"state"`
+	Found string   `json:"found"`
+	Why   string   `json:"why"`            // it matters
+	Mend  string   `json:"mend,omitempty"` // the line that mends it; empty when all is well
+	Fix   []string `json:"fix,omitempty"`  // SQL that is safe to run unasked and mends it, or a part of it
 }
 
 // Worst is the worst state of the checks.
@@ -51,6 +55,13 @@ func Worst(checks []Check) State {
 type finding struct {
 	state       State
 	found, mend string
+	fix         []string
+}
+
+// fixedBy adds SQL that Fix may run, a call of a function a line.
+func (f finding) fixedBy(sql ...string) finding {
+	f.fix = append(f.fix, sql...)
+	return f
 }
 
 func ok(format string, args ...any) finding {
@@ -58,11 +69,11 @@ func ok(format string, args ...any) finding {
 }
 
 func warn(mend, format string, args ...any) finding {
-	return finding{Warn, fmt.Sprintf(format, args...), mend}
+	return finding{state: Warn, found: fmt.Sprintf(format, args...), mend: mend}
 }
 
 func broken(mend, format string, args ...any) finding {
-	return finding{Broken, fmt.Sprintf(format, args...), mend}
+	return finding{state: Broken, found: fmt.Sprintf(format, args...), mend: mend}
 }
 
 // probe is a check that is still to be made.
@@ -93,7 +104,7 @@ func (p probe) check(ctx context.Context, pool *pgxpool.Pool) Check {
 	if err != nil {
 		f = unseen(db.Error(ctx, p.name, err))
 	}
-	return Check{Name: p.name, State: f.state, Found: f.found, Why: p.why, Mend: f.mend}
+	return Check{Name: p.name, State: f.state, Found: f.found, Why: p.why, Mend: f.mend, Fix: f.fix}
 }
 
 // unseen is the finding of a look that failed. Not being allowed to look is no fault of the database.

@@ -58,20 +58,35 @@ func ownerless(ctx context.Context, pool *pgxpool.Pool) (names []string, first i
 	return names, first, err
 }
 
-// lookOwnJobs asks only where pg_cron fires; a check of its own says where it does not.
+// lookOwnJobs asks only where pg_cron fires; a check of its own says where it does not. Missing ones are made again without asking;
+// one that somebody switched off stays so.
 func lookOwnJobs(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
-	rows, err := pool.Query(ctx, `select n.name from pg_catalog.unnest(array['nexus:tick', 'nexus:partitions', 'nexus:retention', 'nexus:job_run_details', 'nexus:timezones']) n(name)
+	rows, err := pool.Query(ctx, `select n.name, exists (select from cron.job j where j.jobname = n.name and j.database = pg_catalog.current_database())
+		from pg_catalog.unnest(array['nexus:tick', 'nexus:partitions', 'nexus:retention', 'nexus:job_run_details', 'nexus:timezones']) n(name)
 		where pg_catalog.current_setting('cron.database_name', true) = pg_catalog.current_database()
 		  and not exists (select from cron.job j where j.jobname = n.name and j.active and j.database = pg_catalog.current_database())`)
 	if err != nil {
 		return finding{}, err
 	}
-	missing, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	var (
+		name        string
+		off, anyOff bool
+		missing     []string
+	)
+	_, err = pgx.ForEachRow(rows, []any{&name, &off}, func() error {
+		missing = append(missing, name)
+		anyOff = anyOff || off
+		return nil
+	})
 	if err != nil {
 		return finding{}, err
 	}
-	if len(missing) > 0 {
-		return warn("nexus-node migrate up", "missing or switched off: %s", some(missing)), nil
+	if len(missing) == 0 {
+		return ok("each has an owner"), nil
 	}
-	return ok("each has an owner"), nil
+	f := warn("nexus-node migrate up", "missing or switched off: %s", some(missing))
+	if !anyOff {
+		f = f.fixedBy("select core_private.ensure_jobs();")
+	}
+	return f, nil
 }

@@ -12,8 +12,8 @@ import (
 
 // upkeep are the checks of what goes on.
 var upkeep = []probe{
-	{name: "partitions ahead", why: "events of a month without its partition end up in the default one", look: lookPartitions},
 	{name: "default partition", why: "rows there block the making of the partition they belong to", look: lookDefault},
+	{name: "partitions ahead", why: "events of a month without its partition end up in the default one", look: lookPartitions},
 	{name: "tick", why: "without it delayed events stay away and dead nodes stay listed", look: lookTick},
 	{name: "pg_cron jobs", why: "a job that cannot run fails in silence, and with it what it was to do", look: lookJobs},
 	{name: "sweeps", why: "each keeps one thing in order, and fails alone", look: lookSweeps},
@@ -56,9 +56,9 @@ func lookPartitions(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	}
 	found := "missing: " + strings.Join(missing, ", ")
 	if len(missing) >= monthsAhead {
-		return broken(mend, "%s", found), nil
+		return broken(mend, "%s", found).fixedBy(mend), nil
 	}
-	return warn(mend, "%s", found), nil
+	return warn(mend, "%s", found).fixedBy(mend), nil
 }
 
 // mendGap: pg_partman goes on from the newest partition and fills gaps only when told to; without it Nexus looks at every
@@ -91,7 +91,8 @@ func lookDefault(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		return finding{}, err
 	}
 	if n > 0 {
-		return broken("select core.repair_partitions();", "%s", counted(n, "row")), nil
+		const mend = "select core.repair_partitions();"
+		return broken(mend, "%s", counted(n, "row")).fixedBy(mend), nil
 	}
 	return ok("empty"), nil
 }
@@ -111,14 +112,17 @@ func lookTick(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	if err != nil {
 		return finding{}, err
 	}
-	const mend = "run a node, or see to pg_cron, above; then: nexus-node migrate up"
+	const (
+		mend = "run a node, or see to pg_cron, above; then: nexus-node migrate up"
+		once = "select core.tick(); -- once: something has to go on doing so"
+	)
 	switch {
 	case age == nil:
-		return warn(mend, "never"), nil
+		return warn(mend, "never").fixedBy(once), nil
 	case *age > 10*time.Minute:
-		return broken(mend, "last %s ago", age.Round(time.Second)), nil
+		return broken(mend, "last %s ago", age.Round(time.Second)).fixedBy(once), nil
 	case *age > 3*time.Minute:
-		return warn(mend, "last %s ago", age.Round(time.Second)), nil
+		return warn(mend, "last %s ago", age.Round(time.Second)).fixedBy(once), nil
 	}
 	return ok("last %s ago", age.Round(time.Second)), nil
 }
@@ -139,8 +143,11 @@ func lookSweeps(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	if err != nil {
 		return finding{}, err
 	}
-	var failing, off []string
+	var failing, off, again []string
 	for _, s := range bad {
+		if s.Failures > 0 && s.Enabled {
+			again = append(again, "select core.run_sweep("+literal(s.Name)+");")
+		}
 		switch {
 		case s.Failures > 0 && s.LastError != nil:
 			failing = append(failing, fmt.Sprintf("%s failed %s: %s", s.Name, times(s.Failures), *s.LastError))
@@ -152,7 +159,7 @@ func lookSweeps(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	}
 	if len(failing) > 0 {
 		return broken(fmt.Sprintf("select core.run_sweep(%s); -- shows whether it still fails", literal(bad[0].Name)),
-			"%s", some(append(failing, off...))), nil
+			"%s", some(append(failing, off...))).fixedBy(again...), nil
 	}
 	if len(off) > 0 {
 		return warn("nexus-node migrate up --repair", "%s", some(off)), nil
@@ -168,17 +175,29 @@ func times(n int) string {
 }
 
 func lookNodes(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
-	rows, err := pool.Query(ctx, `select node_id from core.node_status
+	rows, err := pool.Query(ctx, `select node_id, state <> 'lost' from core.node_status
 		where state = 'lost' or state in ('starting', 'active', 'draining') and not alive order by last_heartbeat desc limit 100`)
 	if err != nil {
 		return finding{}, err
 	}
-	lost, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	var (
+		lost     []string
+		id       string
+		unmarked bool
+		fix      []string
+	)
+	_, err = pgx.ForEachRow(rows, []any{&id, &unmarked}, func() error {
+		lost = append(lost, id)
+		if unmarked {
+			fix = []string{"select core.reap_nodes();"}
+		}
+		return nil
+	})
 	if err != nil {
 		return finding{}, err
 	}
 	if len(lost) > 0 {
-		return warn("see why they ended; nexus-node node list", "%s", some(lost)), nil
+		return warn("see why they ended; nexus-node node list", "%s", some(lost)).fixedBy(fix...), nil
 	}
 	return ok("none"), nil
 }
