@@ -14,7 +14,8 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 PKG ?= ./...
 RUN ?=
 COUNT ?=
-TEST_FLAGS ?= $(if $(RUN),-run '$(RUN)') $(if $(COUNT),-count $(COUNT))
+# The SQL breaks itself a few hundred times; a slow machine takes longer than the ten minutes that go test allows a package.
+TEST_FLAGS ?= -timeout 20m $(if $(RUN),-run '$(RUN)') $(if $(COUNT),-count $(COUNT))
 
 # The race detector needs a C compiler; a machine without one still runs the tests.
 RACE ?= $(if $(shell command -v "$$(go env CC)"),-race)
