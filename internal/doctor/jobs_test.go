@@ -34,11 +34,11 @@ func TestJobsAreNotVisibleToAll(t *testing.T) {
 
 func TestJobsOfNexusThatAreMissing(t *testing.T) {
 	db := dbtest.Cron(t)
-	db.Exec("select core_private.ensure_jobs()")
+	db.Exec("select core.sync_cron_jobs()")
 	if c := named(t, examine(t, db.Owner), jobs); c.State != OK {
 		t.Fatalf("before anything is wrong: %+v", c)
 	}
-	defer db.Exec("select core_private.ensure_jobs()")
+	defer db.Exec("select core.sync_cron_jobs()")
 	db.Exec("select cron.unschedule(jobid) from cron.job where jobname = 'nexus:retention'")
 	if c := named(t, examine(t, db.Owner), jobs); c.State != Warn || !strings.Contains(c.Found, "nexus:retention") {
 		t.Errorf("%+v", c)

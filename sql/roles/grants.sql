@@ -31,6 +31,9 @@ begin
       ('core.next_runs', '{nexus_reader,nexus_producer,nexus_consumer}'),
       ('core_private.cron_jobs', '{nexus_reader}'),
       ('core_private.cron_job_runs', '{nexus_reader}'),
+      ('core_private.own_cron_drift', '{nexus_reader}'),
+      ('core_private.others_cron_jobs', '{nexus_reader}'),
+      ('core.cron_drift', '{nexus_reader}'),
       ('core_private.cron_last_runs', '{nexus_reader}'),
       -- producer
       ('core.schedule_task', '{nexus_producer,nexus_operator}'),
@@ -90,6 +93,8 @@ begin
       ('core.create_namespace', '{nexus_reader,nexus_producer,nexus_consumer}'),
       ('core.alter_namespace', '{nexus_reader,nexus_producer,nexus_consumer}'),
       ('core.alter_scheduler', '{nexus_admin}'),
+      ('core.sync_cron_jobs', '{nexus_admin}'),
+      ('core.repair_cron', '{nexus_admin}'),
       ('core.drop_namespace', '{nexus_reader,nexus_producer,nexus_consumer}'),
       ('core.grant_namespace', '{nexus_reader,nexus_producer,nexus_consumer}'),
       ('core.revoke_namespace', '{nexus_reader,nexus_producer,nexus_consumer}'),

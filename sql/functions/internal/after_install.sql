@@ -14,6 +14,7 @@ begin
     perform core_private.register_sweep('expire_keys', 'core_private.expire_keys()', '1 minute', 'tick', 30);
     perform core_private.register_sweep('tombstones', 'core_private.remove_tombstones()', '1 minute', 'tick', 35);
     perform core_private.register_sweep('expire_slots', 'core_private.expire_slots()', '1 hour', 'tick', 36);
+    perform core_private.register_sweep('cron', 'core.sync_cron_jobs()', '1 minute', 'tick', 37);
     perform core_private.register_sweep('partitions', 'core_private.run_partition_maintenance()', '1 hour', 'job', 40);
     perform core_private.register_sweep('retention', 'core_private.apply_retention()', '1 day', 'job', 50);
     perform core_private.register_sweep('grants', 'core_private.forget_grants()', '1 day', 'tick', 35);
@@ -23,6 +24,6 @@ begin
     perform core_private.register_sweep('set_aside', 'core_private.set_aside()', '10 seconds', 'tick', 900);
     -- Last in a tick: until it commits, a node that registers waits for it.
     perform core_private.register_sweep('park', 'core_private.park_unhandled()', '10 seconds', 'tick', 1000);
-    return jsonb_build_object('partitions', core_private.set_up_partitions(), 'jobs', core_private.ensure_jobs());
+    return jsonb_build_object('partitions', core_private.set_up_partitions(), 'jobs', core.sync_cron_jobs());
 end $$;
 comment on function core_private.after_install() is 'Registers the sweeps, sets up triggers, partitions and the pg_cron jobs; safe to run again.';
