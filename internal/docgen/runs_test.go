@@ -1,0 +1,151 @@
+package docgen_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/nexuspg/nexus/internal/dbtest"
+	"github.com/nexuspg/nexus/internal/pgdev"
+)
+
+// shopDeadLetters are thirty dead letters of shop: 18 to 21 of type cart.viewed, the others of type order.placed.
+const shopDeadLetters = `
+	select core.create_namespace('shop');
+	select core.emit('shop', case when i between 18 and 21 then 'cart.viewed' else 'order.placed' end) from generate_series(1, 30) i;
+	select core.claim('core_events_shop', '{order.placed,cart.viewed}', '{1,1}', 30, '30 s');
+	select core.settle('core_events_shop', 'n', '{}', '{}', array_agg(i), array_agg(1), array_agg('retry'::text), array_agg(null::interval),
+		array_agg('{"max_attempts": 1}'::jsonb), array_agg('error'::text), array_agg('boom'::text)) from generate_series(1::bigint, 30) i`
+
+// The lines of SQL and for a shell of these pages run as they are written, one block after the other. Blocks of the shell that no
+// test can run are named; each stands there.
+var running = []struct {
+	page   string
+	before string   // SQL
+	files  string   // the language of the block that the shell finds as tasks.yaml
+	not    []string // what blocks of the shell that are left out begin with
+	holds  string   // SQL that is true in the end
+	role   string   // that the page creates
+}{
+	{page: "README.md", not: []string{"make demo"}, before: shopDeadLetters,
+		holds: `(select count(*) = 30 from core.dead_letters where resolution = 'replayed')`},
+	{page: "docs/tutorials/first-event.md", not: []string{"make dev", "export "},
+		holds: `(select count(*) = 3 from core.event_log) and (select queue_length = 0 from core.queue_metrics where queue_name = 'core_events_example_shop')`},
+	{page: "docs/guides/psql.md"},
+	{page: "docs/guides/schedules.md", files: "yaml", holds: `exists (select from core.scheduled_tasks where name = 'reconcile')`},
+	{page: "docs/guides/one-shots.md"},
+	{page: "docs/guides/unhandled-types.md"},
+	{page: "docs/guides/dead-letters.md", before: shopDeadLetters,
+		holds: `(select string_agg(n, ' ' order by n) = 'discarded 1 handled_by_handler 1 ignored 1 replayed 27' from (
+			select resolution || ' ' || count(*) as n from core.dead_letters group by resolution) r)`},
+	{page: "docs/guides/running-nodes.md", role: "shop_node", before: `select core.create_namespace('shop'); select core.register_node('shop', 'shop-7', true, '{}')`,
+		holds: `(select state = 'lost' and drain_requested_at is not null from core.nodes)`},
+}
+
+var anyBlock = regexp.MustCompile("(?sm)^ *```(sql|sh)\n(.*?)^ *```")
+
+func TestPagesRun(t *testing.T) {
+	platform, err := pgdev.Find()
+	if err != nil {
+		t.Skip(err)
+	}
+	bin := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", bin+"/", "../../cmd/nexus-node").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	path := bin + ":" + os.Getenv("PATH")
+	if platform.Root == "" {
+		path = bin + ":" + platform.BinDir + ":" + os.Getenv("PATH")
+	}
+	for _, p := range running {
+		t.Run(p.page, func(t *testing.T) {
+			if p.role != "" {
+				t.Cleanup(func() { dropRole(t, p.role) })
+			}
+			db := dbtest.New(t)
+			if p.before != "" {
+				run(t, db.Owner, p.before)
+			}
+			text := read(t, p.page)
+			dir := t.TempDir()
+			if p.files != "" {
+				writeFile(t, filepath.Join(dir, "tasks.yaml"), regexp.MustCompile("(?sm)^```" + p.files + "\n(.*?)^```").FindStringSubmatch(text)[1])
+			}
+			if strings.Contains(text, "go run ./examples") {
+				dir = filepath.Join("..", "..") // it is read in a checkout
+			}
+			ran, left := 0, 0
+			for _, b := range anyBlock.FindAllStringSubmatch(text, -1) {
+				switch {
+				case b[1] == "sql":
+					run(t, db.Owner, b[2])
+				case beginsWith(b[2], p.not):
+					left++
+					continue
+				default:
+					shell(t, dir, path, db.OwnerURL, b[2])
+				}
+				ran++
+			}
+			if ran < 2 && p.page != "README.md" || ran == 0 || left != len(p.not) {
+				t.Errorf("%d blocks ran and %d were left out", ran, left)
+			}
+			if p.holds != "" && !dbtest.Get[bool](db, "select coalesce(("+p.holds+"), false)") {
+				t.Errorf("in the end it is not true that %s", p.holds)
+			}
+		})
+	}
+}
+
+func beginsWith(text string, beginnings []string) bool {
+	for _, b := range beginnings {
+		if strings.HasPrefix(text, b) {
+			return true
+		}
+	}
+	return false
+}
+
+// run runs what may be several statements.
+func run(t *testing.T, pool *pgxpool.Pool, sql string) {
+	t.Helper()
+	conn, err := pool.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Release()
+	if _, err := conn.Conn().PgConn().Exec(t.Context(), sql).ReadAll(); err != nil {
+		t.Errorf("%v in\n%s", err, sql)
+	}
+}
+
+func shell(t *testing.T, dir, path, url, script string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", script)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "PATH="+path, "NEXUS_DATABASE_URL="+url)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v in\n%s\n%s", err, script, out)
+	}
+}
+
+// dropRole is for what belongs to the server and not to the test's database, which is gone by then.
+func dropRole(t *testing.T, role string) {
+	t.Helper()
+	ctx := context.Background() // that of t has ended
+	conn, err := pgx.Connect(ctx, dbtest.URL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	if _, err := conn.Exec(ctx, "drop role if exists "+role); err != nil {
+		t.Error(err)
+	}
+}
