@@ -63,7 +63,7 @@ begin
         %5$s
         m as materialized (
             select w.*, case
-                       when not ($5 or coalesce(w.t, 'unknown.raw') = any ($6) or w.t ^@ any ($7)) then case when w.t is null then 'stray' else 'other' end
+                       when not ($5 or coalesce(w.t, 'unknown.raw') = any ($6) or coalesce(w.t, 'unknown.raw') ^@ any ($7)) then case when w.t is null then 'stray' else 'other' end
                        when w.read_ct > 2147480000 or w.read_ct > 0 and core_private.attempts_used_up(w.read_ct, w.headers, coalesce(w.t, 'unknown.raw'), $6, $8, $9) then 'dead'
                        else 'claim' end as fate,
                    sum(w.bytes) over (rows unbounded preceding) - w.bytes as bytes_before
