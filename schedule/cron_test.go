@@ -168,7 +168,6 @@ func TestCheckKnowsZones(t *testing.T) {
 }
 
 func TestNextRunsKnowNoLocalTime(t *testing.T) {
-	db := dbtest.New(t)
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
 		t.Fatal(err)
@@ -183,6 +182,7 @@ func TestNextRunsKnowNoLocalTime(t *testing.T) {
 		if time.Local, err = time.LoadLocation(name); err != nil {
 			t.Fatal(err)
 		}
+		db := dbtest.New(t) // after the change: its connections read the clock at all times
 		got, err := schedule.NextRuns(t.Context(), db.Pool, "30 2 * * *", "Europe/Berlin", time.Date(2026, 3, 28, 12, 0, 0, 0, berlin), 2)
 		if err != nil {
 			t.Fatal(err)
@@ -190,7 +190,11 @@ func TestNextRunsKnowNoLocalTime(t *testing.T) {
 		if len(got) != 2 || !got[0].Equal(want[0]) || !got[1].Equal(want[1]) {
 			t.Errorf("with TZ=%s: %v, want %v", name, got, want)
 		}
+		db.Pool.Close()
+		db.Owner.Close()
 	}
+	time.Local = local
+	db := dbtest.New(t)
 	if _, err := schedule.NextRuns(t.Context(), db.Pool, "30 25 * * *", "", time.Time{}, 2); !errors.Is(err, nexus.ErrInvalid) {
 		t.Errorf("hour 25: %v", err)
 	}
