@@ -52,7 +52,7 @@ Settings come from the environment: ` + "`nexus-node config`" + ` lists them. A 
 	},
 		newRun(s), newDev(s), newDemo(s), newDemoNode(s),
 		newMigrate(s), newDoctor(s), newConfig(s), newVersion(s),
-		newNamespace(s), newEmit(s), newAt(s), newTask(s), newEvents(s), newQueue(s), newConsumer(s), newDLQ(s), newNode(s),
+		newNamespace(s), newEmit(s), newAt(s), newTask(s), newCron(s), newEvents(s), newQueue(s), newConsumer(s), newDLQ(s), newNode(s),
 	)
 	root.SilenceUsage, root.SilenceErrors = true, true
 	root.SetIn(env.Stdin)

@@ -46,7 +46,7 @@ func TestAFreshDatabase(t *testing.T) {
 	db.Exec("select core.tick()")
 	want := map[string]State{
 		"connection": OK, "server version": OK, "pgmq": OK, "pg_cron": OK, "pg_cron preload": OK, "pg_cron database": Warn, "pg_partman": OK,
-		"privileges": Warn, "schema": OK, "partitions ahead": OK, "default partition": OK, "tick": OK, "pg_cron jobs": OK, "sweeps": OK, "lost nodes": OK,
+		"privileges": Warn, "schema": OK, "partitions ahead": OK, "default partition": OK, "tick": OK, "pg_cron jobs": OK, "pg_cron runs": OK, "pg_cron load": OK, "sweeps": OK, "lost nodes": OK,
 		"dead letters": OK, "queue tables": OK, "xmin horizon": OK, "dead rows": OK, "wake-ups": OK, "clock": OK, "publications": OK, "stuck leases": OK, "last fetch": OK,
 	}
 	checks := examine(t, db.Owner)
@@ -124,6 +124,16 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 		{"dead letters", `select core.create_namespace('shop');
 			insert into core.dead_letters (namespace, source_kind, source_ref, payload, attempts, failed_at, reason)
 			values ('shop', 'delivery', '{}', '{}', 1, core.now(), 'x')`, Warn, "1 dead letter unresolved", "dlq list"},
+		{"pg_cron jobs", "delete from cron.job where jobname = 'nexus:tick'", Warn, "nexus:tick is missing", "nexus-node cron apply"},
+		{"pg_cron jobs", `insert into cron.job (schedule, command, database, username, jobname)
+			values ('* * * * *', 'select core.tick()', current_database(), 'nexus_owner', 'theirs')`, Warn, "theirs is foreign_owner: it belongs to nexus_owner", "select cron.unschedule("},
+		{"pg_cron jobs", "revoke usage on schema cron from nexus_scheduler, public", Warn, "nexus_scheduler may not use", "grant usage on schema cron"},
+		{"pg_cron runs", `insert into cron.job_run_details (jobid, runid, status, return_message, username)
+			select jobid, 1, 'failed', 'connection failed', 'nexus_scheduler' from cron.job where jobname = 'nexus:tick'`, Broken, "nexus:tick: connection failed", "pg_hba.conf"},
+		{"pg_cron runs", `insert into cron.job_run_details (jobid, runid, status, return_message, username)
+			select jobid, 1, 'failed', 'job startup timeout', 'nexus_scheduler' from cron.job where jobname = 'nexus:tick'`, Broken, "startup timeout", "max_worker_processes"},
+		{"pg_cron runs", `insert into cron.job_run_details (jobid, runid, status, return_message, username)
+			select jobid, 1, 'failed', 'ERROR: boom', 'nexus_scheduler' from cron.job where jobname = 'nexus:tick'`, Warn, "boom", "core.cron_job_runs"},
 		{"queue tables", `select core.create_namespace('shop'); alter table pgmq.q_core_events_shop force row level security`,
 			Warn, "forced row security on q_core_events_shop", `alter table "pgmq"."q_core_events_shop" no force row level security;`},
 		{"queue tables", `select core.create_namespace('shop'); select pgmq.enable_notify_insert('core_events_shop')`,

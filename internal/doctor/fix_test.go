@@ -129,18 +129,24 @@ func TestFixLeavesToPeopleWhatIsTheirs(t *testing.T) {
 
 func TestFixJobs(t *testing.T) {
 	db := dbtest.Cron(t)
-	db.Exec("select core_private.ensure_jobs()")
-	defer db.Exec("select core_private.ensure_jobs()")
+	db.Exec("select core.sync_cron_jobs()")
+	defer db.Exec("select core.sync_cron_jobs()")
 	db.Exec("select cron.unschedule(jobid) from cron.job where jobname = 'nexus:retention'")
 	c := named(t, examine(t, db.Owner), jobs)
-	if fixes, _, err := Fix(t.Context(), db.Owner, []Check{c}); err != nil || len(fixes) == 0 || fixes[0].Result != `["nexus:retention"]` {
+	if fixes, _, err := Fix(t.Context(), db.Owner, []Check{c}); err != nil || len(fixes) == 0 || !strings.Contains(fixes[0].Result, `"nexus:retention"`) {
 		t.Errorf("%+v %v", fixes, err)
 	}
 	if c := named(t, examine(t, db.Owner), jobs); c.State != OK {
 		t.Errorf("%+v", c)
 	}
 	db.Exec("select cron.alter_job(jobid, active := false) from cron.job where jobname = 'nexus:retention'")
-	if c := named(t, examine(t, db.Owner), jobs); c.State != Warn || len(c.Fix) > 0 {
+	if c := named(t, examine(t, db.Owner), jobs); c.State != Warn || !strings.Contains(c.Found, "deactivated") || len(c.Fix) == 0 {
 		t.Errorf("somebody switched it off: %+v", c)
+	}
+	db.Exec("select core.sync_cron_jobs()")
+	db.Exec("select cron.schedule('theirs', '0 0 1 1 *', 'select core.tick()')")
+	defer db.Exec("select cron.unschedule('theirs')")
+	if c := named(t, examine(t, db.Owner), jobs); c.State != Warn || len(c.Fix) > 0 {
+		t.Errorf("somebody else's job: %+v", c)
 	}
 }

@@ -3,13 +3,14 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// lookJobs looks for jobs that pg_cron keeps but cannot run, and for those of Nexus that it ought to run and does not. Only
-// superusers see the jobs of others: a policy of cron.job hides them, without an error.
+// lookJobs looks for jobs that stop pg_cron, and for those of Nexus that are not as they should be. Only superusers see the jobs of
+// others: a policy of cron.job hides them, without an error.
 func lookJobs(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	e, err := lookExtension(ctx, pool, "pg_cron", cronProbe)
 	if err != nil {
@@ -19,21 +20,21 @@ func lookJobs(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	if err := pool.QueryRow(ctx, `select rolsuper from pg_catalog.pg_roles where rolname = current_user`).Scan(&super); err != nil {
 		return finding{}, err
 	}
-	switch {
-	case !e.Probe:
+	if !e.Probe {
 		return ok("no pg_cron, no jobs"), nil
-	case !super:
-		return ok("not visible to this login, which is no superuser"), nil
 	}
-	// DROP ROLE leaves a role's jobs behind: pg_cron tries each at its time, and cannot connect.
-	orphans, first, err := ownerless(ctx, pool)
-	if err != nil {
-		return finding{}, err
+	if super {
+		// DROP ROLE leaves a role's jobs behind, and pg_cron dies of the first that it reads.
+		orphans, first, err := ownerless(ctx, pool)
+		if err != nil {
+			return finding{}, err
+		}
+		if len(orphans) > 0 {
+			return broken(fmt.Sprintf("select cron.unschedule(%d);", first),
+				"owned by a role that does not exist, which stops every job of the server: %s", some(orphans)), nil
+		}
 	}
-	if len(orphans) > 0 {
-		return warn(fmt.Sprintf("select cron.unschedule(%d);", first), "owned by a role that does not exist: %s", some(orphans)), nil
-	}
-	return lookOwnJobs(ctx, pool)
+	return lookDrift(ctx, pool)
 }
 
 // ownerless names the jobs whose owner is gone, and gives the id of the first.
@@ -58,35 +59,124 @@ func ownerless(ctx context.Context, pool *pgxpool.Pool) (names []string, first i
 	return names, first, err
 }
 
-// lookOwnJobs asks only where pg_cron fires; a check of its own says where it does not. Missing ones are made again without asking;
-// one that somebody switched off stays so.
-func lookOwnJobs(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
-	rows, err := pool.Query(ctx, `select n.name, exists (select from cron.job j where j.jobname = n.name and j.database = pg_catalog.current_database())
-		from pg_catalog.unnest(array['nexus:tick', 'nexus:partitions', 'nexus:retention', 'nexus:job_run_details', 'nexus:timezones']) n(name)
-		where pg_catalog.current_setting('cron.database_name', true) = pg_catalog.current_database()
-		  and not exists (select from cron.job j where j.jobname = n.name and j.active and j.database = pg_catalog.current_database())`)
+// lookDrift leaves out what a check of its own says: that pg_cron runs its jobs elsewhere.
+func lookDrift(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
+	type drift struct{ Kind, Job, Detail string }
+	rows, err := pool.Query(ctx, `select d.kind, coalesce(d.jobname, 'job ' || d.jobid, ''), d.detail from core.cron_drift d
+		where d.kind <> 'wrong_database' or coalesce((select s.setting from pg_catalog.pg_settings s where s.name = 'cron.database_name'), '') in ('', pg_catalog.current_database())
+		order by d.kind = 'foreign_owner', d.kind, d.jobname limit 100`)
+	if err != nil {
+		return finding{}, err
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[drift])
 	if err != nil {
 		return finding{}, err
 	}
 	var (
-		name        string
-		off, anyOff bool
-		missing     []string
+		found []string
+		own   bool
 	)
-	_, err = pgx.ForEachRow(rows, []any{&name, &off}, func() error {
-		missing = append(missing, name)
-		anyOff = anyOff || off
-		return nil
-	})
+	mend, unseen := "nexus-node cron apply", ""
+	for _, d := range all {
+		switch d.Kind {
+		case "not_visible":
+			unseen = "; not visible: " + d.Detail
+			if strings.HasPrefix(d.Detail, "nexus_scheduler") {
+				return warn("grant usage on schema cron to nexus_scheduler; -- then: nexus-node cron apply", "%s", d.Detail), nil
+			}
+		case "foreign_owner":
+			if len(found) == 0 {
+				mend = d.Detail[strings.LastIndex(d.Detail, "select cron."):]
+			}
+			found = append(found, fmt.Sprintf("%s is %s: %s", d.Job, d.Kind, d.Detail))
+		default:
+			own = true
+			found = append(found, fmt.Sprintf("%s is %s: %s", d.Job, d.Kind, d.Detail))
+		}
+	}
+	if len(found) > 0 {
+		f := warn(mend, "%s", some(found))
+		if own {
+			f = f.fixedBy("select core.sync_cron_jobs();")
+		}
+		return f, nil
+	}
+	return ok("as they should be%s", unseen), nil
+}
+
+// lookRuns looks at the newest run of each job of Nexus.
+func lookRuns(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
+	type run struct{ Job, Message string }
+	rows, err := pool.Query(ctx, `select coalesce(r.jobname, 'job ' || r.jobid), coalesce(r.return_message, 'no message')
+		from (select distinct on (d.jobid) d.* from core.cron_job_runs d order by d.jobid, d.runid desc) r
+		where r.status = 'failed' order by r.runid desc limit 100`)
 	if err != nil {
 		return finding{}, err
 	}
-	if len(missing) == 0 {
-		return ok("each has an owner"), nil
+	runs, err := pgx.CollectRows(rows, pgx.RowToStructByPos[run])
+	if err != nil {
+		return finding{}, err
 	}
-	f := warn("nexus-node migrate up", "missing or switched off: %s", some(missing))
-	if !anyOff {
-		f = f.fixedBy("select core_private.ensure_jobs();")
+	if len(runs) == 0 {
+		return ok("none failed last"), nil
 	}
-	return f, nil
+	var found []string
+	for _, r := range runs {
+		found = append(found, r.Job+": "+strings.Join(strings.Fields(r.Message), " "))
+	}
+	switch first := runs[0].Message; {
+	case strings.Contains(first, "connection failed"):
+		return broken("let nexus_scheduler connect without a password in pg_hba.conf; or: alter system set cron.use_background_workers = on; -- then restart the server",
+			"%s", some(found)), nil
+	case strings.Contains(first, "background process") || strings.Contains(first, "startup timeout"):
+		return broken("raise max_worker_processes, then restart the server", "%s", some(found)), nil
+	}
+	return warn("select * from core.cron_job_runs where status = 'failed'; -- shows each", "%s", some(found)), nil
+}
+
+// lookLoad counts what may be pending at once.
+func lookLoad(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
+	e, err := lookExtension(ctx, pool, "pg_cron", cronProbe)
+	if err != nil {
+		return finding{}, err
+	}
+	if !e.Probe {
+		return ok("no pg_cron, no jobs"), nil
+	}
+	var (
+		workers, maximum *string
+		active           int
+		all              bool
+	)
+	err = pool.QueryRow(ctx, `select (select s.setting from pg_catalog.pg_settings s where s.name = 'cron.use_background_workers'),
+		(select s.setting from pg_catalog.pg_settings s where s.name = 'cron.max_running_jobs'),
+		pg_catalog.has_schema_privilege('cron', 'usage') and not pg_catalog.row_security_active('cron.job')`).Scan(&workers, &maximum, &all)
+	if err != nil {
+		return finding{}, err
+	}
+	jobs := `select pg_catalog.count(*) from core.cron_jobs j where j.active`
+	if all {
+		jobs = `select pg_catalog.count(*) from cron.job j where j.active`
+	}
+	if err := pool.QueryRow(ctx, jobs).Scan(&active); err != nil {
+		return finding{}, err
+	}
+	if workers == nil || maximum == nil {
+		return ok("%s; the limit is not visible to this login, which lacks pg_read_all_settings", plural(active, "active job")), nil
+	}
+	var limit int
+	if _, err := fmt.Sscan(*maximum, &limit); err != nil {
+		return finding{}, err
+	}
+	return judgeLoad(*workers == "on", active, limit), nil
+}
+
+// judgeLoad: jobs that connect through libpq and exceed the limit stop pg_cron until the server restarts; background workers wait.
+func judgeLoad(workers bool, active, limit int) finding {
+	found := fmt.Sprintf("%s, of which %d may run at once", plural(active, "active job"), limit)
+	if workers || active <= limit {
+		return ok("%s", found)
+	}
+	return warn(fmt.Sprintf("alter system set cron.max_running_jobs = %d; -- then restart the server; or fewer jobs of tasks: select core.alter_scheduler('{\"max_cron_jobs\": 0}');", active),
+		"%s: more that are pending stop pg_cron for good", found)
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/nexuspg/nexus/internal/dbtest"
 )
 
@@ -17,7 +19,7 @@ func TestJobsOfARoleThatIsGone(t *testing.T) {
 	db.Exec(`insert into cron.job (schedule, command, database, username, active, jobname)
 		values ('0 0 1 1 *', 'select 1', 'elsewhere', 'a_role_that_left', false, 'yearly')`)
 	c := named(t, examine(t, db.Owner), jobs)
-	if c.State != Warn || !strings.Contains(c.Found, "'yearly' of a_role_that_left") {
+	if c.State != Broken || !strings.Contains(c.Found, "'yearly' of a_role_that_left") {
 		t.Fatalf("%+v", c)
 	}
 	db.Exec(c.Mend)
@@ -27,8 +29,19 @@ func TestJobsOfARoleThatIsGone(t *testing.T) {
 }
 
 func TestJobsAreNotVisibleToAll(t *testing.T) {
-	if c := named(t, examine(t, dbtest.New(t).Pool), jobs); c.State != OK || !strings.Contains(c.Found, "not visible") {
-		t.Errorf("%+v", c)
+	db := dbtest.New(t)
+	if c := named(t, examine(t, db.Pool), jobs); c.State != Warn || !strings.Contains(c.Found, "not visible") {
+		t.Errorf("who is no reader: %+v", c)
+	}
+	db = dbtest.Cron(t)
+	db.Exec("select core.sync_cron_jobs()")
+	reader, err := pgxpool.New(t.Context(), db.Keep())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	if c := named(t, examine(t, reader), jobs); c.State != OK || !strings.Contains(c.Found, "not visible") {
+		t.Errorf("a reader: %+v", c)
 	}
 }
 
@@ -42,5 +55,17 @@ func TestJobsOfNexusThatAreMissing(t *testing.T) {
 	db.Exec("select cron.unschedule(jobid) from cron.job where jobname = 'nexus:retention'")
 	if c := named(t, examine(t, db.Owner), jobs); c.State != Warn || !strings.Contains(c.Found, "nexus:retention") {
 		t.Errorf("%+v", c)
+	}
+}
+
+func TestJudgeLoad(t *testing.T) {
+	for _, c := range []struct {
+		workers       bool
+		active, limit int
+		want          State
+	}{{false, 32, 32, OK}, {false, 33, 32, Warn}, {true, 33, 5, OK}} {
+		if got := judgeLoad(c.workers, c.active, c.limit); got.state != c.want {
+			t.Errorf("%+v: %+v", c, got)
+		}
 	}
 }
