@@ -15,7 +15,11 @@ func TestBlockersNameWhoHoldsTheHorizon(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")
 	db.Exec("create role t_horizon login; grant nexus_reader to t_horizon")
-	t.Cleanup(func() { db.Exec("drop role if exists t_horizon") })
+	t.Cleanup(func() {
+		if _, err := db.Owner.Exec(context.Background(), "drop role t_horizon"); err != nil {
+			t.Error(err)
+		}
+	})
 	holder, err := pgx.Connect(t.Context(), db.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +66,11 @@ func TestBlockersNameReplicationSlots(t *testing.T) {
 	}
 	slot := fmt.Sprintf("nexus_test_%d", dbtest.Get[int64](db, "select txid_current()"))
 	db.Exec("select pg_create_logical_replication_slot($1, 'pgoutput')", slot)
-	t.Cleanup(func() { db.Exec("select pg_drop_replication_slot($1)", slot) })
+	t.Cleanup(func() {
+		if _, err := db.Owner.Exec(context.Background(), "select pg_drop_replication_slot($1)", slot); err != nil {
+			t.Error(err)
+		}
+	})
 	if n := dbtest.Get[int](db, "select count(*)::int from core.blockers where kind = 'replication slot' and name = $1", slot); n != 1 {
 		t.Error("the slot is not named")
 	}

@@ -10,7 +10,7 @@ import (
 // mutant is a function of the database with one promise taken out, and the script that has to notice.
 type mutant struct {
 	breaks   string   // the statement of the contract, and what is taken out
-	function string   // schema.name, without overloads
+	function string   // schema.name, with the types of its arguments if there are overloads
 	replace  []string // from, to, from, to, …
 	script   string   // below tests, without .sql
 	dies     bool     // the script ends with an error instead of a failed assertion
@@ -243,7 +243,7 @@ var mutants = []mutant{
 	{"S1 the ledger is the proof", "core_private.fire_set", []string{"where (l.status = 'missed' and excluded", "where (true and excluded"}, "fire_tasks/once", false},
 	{"S1 uids are derived", "core_private.slot_uid", []string{"p_task_id::text", "gen_random_uuid()::text"}, "fire_tasks/once", false},
 	{"S1 events carry their slot", "core_private.emit_slots", []string{"'slot', core_private.iso(s.slot)", "'time', core_private.iso(s.slot)"}, "fire_tasks/once", false},
-	{"S1 runs by hand have none", "core.run_task_now", []string{"array[null::timestamptz]", "array[v_now]"}, "run_task/manual", false},
+	{"S1 runs by hand have none", "core.run_task_now(uuid)", []string{"array[null::timestamptz]", "array[v_now]"}, "run_task/manual", false},
 	{"S1 missed slots may be fired yet", "core.backfill_task", []string{"where l.status = 'missed'", "where false"}, "run_task/manual", false},
 	{"S1 the ledger forgets in time", "core_private.expire_slots", []string{"x.recorded_at < v_before", "true"}, "run_task/manual", false},
 	{"S1 who registered it is asked", "core_private.fire_set", []string{"perform core_private.check_registrars(p_namespace, p_task_ids);", ""}, "fire_tasks/isolation", false},
@@ -318,7 +318,11 @@ func TestScriptsNoticeWhatIsTakenOut(t *testing.T) {
 func breakFunction(name string, replace []string) string {
 	quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 	var sql strings.Builder
-	fmt.Fprintf(&sql, "do $mutant$ declare d text := pg_catalog.pg_get_functiondef(%s::regproc); begin\n", quote(name))
+	kind := "regproc"
+	if strings.Contains(name, "(") {
+		kind = "regprocedure"
+	}
+	fmt.Fprintf(&sql, "do $mutant$ declare d text := pg_catalog.pg_get_functiondef(%s::%s); begin\n", quote(name), kind)
 	for i := 0; i < len(replace); i += 2 {
 		fmt.Fprintf(&sql, "if strpos(d, %[1]s) = 0 then raise exception 'no such text in it: %%', %[1]s; end if; d := pg_catalog.replace(d, %[1]s, %[2]s);\n", quote(replace[i]), quote(replace[i+1]))
 	}

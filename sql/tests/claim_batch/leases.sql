@@ -1,5 +1,6 @@
 -- H3: under leases, whatever may have killed a process goes alone
 select core.create_namespace('shop');
+update nexus_test.clock set frozen = clock_timestamp();
 select core.emit_batch('shop', array_fill('a'::text, array[10]), array_fill('1'::jsonb, array[10]));
 create function pg_temp.take(p_max integer = 5, p_limit integer = 20) returns text language sql as $$
     select coalesce(string_agg(outcome || coalesce(msg_id::text || '/' || read_ct, '=' || read_ct), ' ' order by outcome, msg_id), '')
