@@ -20,7 +20,7 @@ func newDoctor(s *session) *cobra.Command {
 mends it. It reads only, as the login of NEXUS_DATABASE_URL; what that login may not see is left out and said.
 
 --fix runs what is safe of it: overdue and failed upkeep once more, partitions that are missing, rows in the default partition, jobs
-of Nexus that pg_cron lost, nodes to be counted as lost. Nothing is dropped, ended, upgraded or switched on again. Then it looks
+of Nexus that pg_cron lacks, nodes to be counted as lost. Nothing is dropped, ended or upgraded, no edit undone. Then it looks
 once more. With --dry-run it says what it would run.
 
 Exit code 0: all is well, 1: warnings, 2: something is broken; with --fix, afterwards.`,
