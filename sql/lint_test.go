@@ -29,16 +29,17 @@ func column(t *testing.T, db *dbtest.DB, sql string) []string {
 // The lints find nothing, and each finds an offender that is made for it.
 func TestLints(t *testing.T) {
 	offenders := map[string]string{
-		"search_path_is_pinned":     `create function core.offender() returns int language sql as 'select 1'`,
-		"public_may_do_nothing":     `create function core.offender() returns int language sql as 'select 1'; grant execute on function core.offender() to public`,
-		"everything_has_a_comment":  `create table core.offender (i int primary key)`,
-		"definers_belong_to_nexus":  `create function core.offender() returns int language sql security definer as 'select 1'`,
-		"raises_are_coded":          `create function core.offender() returns void language plpgsql as 'begin raise exception ''no''; end'`,
-		"raised_codes_are_listed":   `create function core.offender() returns void language plpgsql as 'begin raise exception using errcode = ''NX998''; end'`,
-		"codes_are_raised":          `insert into core.error_codes values ('NX997', 'x', 'x')`,
-		"clock_is_not_in_a_where":   `create function core.offender() returns void language plpgsql as 'begin perform from core.nodes where last_heartbeat < core_private.now(); end'`,
-		"foreign_keys_have_indexes": `create table core.offender (i int primary key, n text references core.namespaces)`,
-		"tables_have_primary_keys":  `create table core.offender (i int)`,
+		"search_path_is_pinned":      `create function core.offender() returns int language sql as 'select 1'`,
+		"public_may_do_nothing":      `create function core.offender() returns int language sql as 'select 1'; grant execute on function core.offender() to public`,
+		"everything_has_a_comment":   `create table core.offender (i int primary key)`,
+		"definers_belong_to_nexus":   `create function core.offender() returns int language sql security definer as 'select 1'`,
+		"raises_are_coded":           `create function core.offender() returns void language plpgsql as 'begin raise exception ''no''; end'`,
+		"raised_codes_are_listed":    `create function core.offender() returns void language plpgsql as 'begin raise exception using errcode = ''NX998''; end'`,
+		"codes_are_raised":           `insert into core.error_codes values ('NX997', 'x', 'x')`,
+		"clock_is_not_in_a_where":    `create function core.offender() returns void language plpgsql as 'begin perform from core.nodes where last_heartbeat < core_private.now(); end'`,
+		"foreign_keys_have_indexes":  `create table core.offender (i int primary key, n text references core.namespaces)`,
+		"planner_settings_spare_jit": `create function core.offender() returns int language sql set enable_sort = off as 'select 1'`,
+		"tables_have_primary_keys":   `create table core.offender (i int)`,
 	}
 	db := dbtest.New(t)
 	files, err := filepath.Glob("lint/*.sql")

@@ -578,6 +578,23 @@ func TestDropBesideParking(t *testing.T) {
 	}
 }
 
+// NS5: who fires a task holds its row and then emits; who drops the namespace comes behind, and neither waits for the other for ever.
+func TestDropWaitsForFiring(t *testing.T) {
+	db := dbtest.New(t)
+	db.Namespace("shop")
+	db.Exec(`select core.schedule_task('shop', 'a', '@every 1s', 'x')`)
+	_, _, err := secondWaitsFor[string](t, db, `select name from core.scheduled_tasks for update`, `select core.drop_namespace('shop', 'shop', true)::text`,
+		func(tx pgx.Tx) error {
+			if _, err := tx.Exec(t.Context(), `select core.emit('shop', 'x')`); err != nil {
+				return err
+			}
+			return tx.Commit(t.Context())
+		})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // NS5: who drops a namespace waits for a schedule under way, and sees its event; who schedules while it is dropped finds it gone.
 func TestDropAgainstSchedule(t *testing.T) {
 	const schedule = `select core.schedule_event('shop', 'x', '1', now() + interval '1 hour')::text`

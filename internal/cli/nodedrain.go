@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -28,11 +30,14 @@ next heartbeat.
   nexus-node node drain shop-1 --dry-run`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, pool, err := s.connect(cmd)
+			cfg, pool, err := s.connect(cmd)
 			if err != nil {
 				return err
 			}
 			defer pool.Close()
+			if err := nodeIsOf(cmd.Context(), pool, args[0], cfg.Namespace); err != nil {
+				return err
+			}
 			var asked bool
 			ask := func(q nexus.DBTX) error {
 				return db.Call(cmd.Context(), q, "drain_node", "select core.drain_node($1::text, nullif($2::text, ''))", []any{args[0], note}, &asked)
@@ -63,6 +68,22 @@ next heartbeat.
 	cmd.Flags().DurationVar(&wait, "wait", 0, "wait so long for it to have stopped")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "say what would be done")
 	return cmd
+}
+
+// nodeIsOf refuses a node of another namespace than the one given: ids that come from host names look alike. Whether there is such
+// a node at all is for the function to say.
+func nodeIsOf(ctx context.Context, pool *pgxpool.Pool, id string, namespace string) error {
+	var other bool
+	err := db.Call(ctx, pool, "find node", "select exists (select from core.node_status where node_id = $1::text and namespace <> $2::text) and $2::text <> ''",
+		[]any{id, namespace}, &other)
+	if err != nil || !other {
+		return err
+	}
+	return &nexus.Error{
+		Op: "find node", Code: nexus.CodeNoNode, Field: "ID",
+		Message: fmt.Sprintf("namespace %q has no node %q", namespace, id),
+		Hint:    `nexus-node node list -n "" shows all nodes.`,
+	}
 }
 
 func either(cond bool, yes, no string) string {
@@ -109,11 +130,14 @@ ends if its id is taken by then.`,
   nexus-node node forget shop-1 --dry-run`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, pool, err := s.connect(cmd)
+			cfg, pool, err := s.connect(cmd)
 			if err != nil {
 				return err
 			}
 			defer pool.Close()
+			if err := nodeIsOf(cmd.Context(), pool, args[0], cfg.Namespace); err != nil {
+				return err
+			}
 			var done bool
 			forget := func(q nexus.DBTX) error {
 				return db.Call(cmd.Context(), q, "forget_node", "select core.forget_node($1::text, nullif($2::text, ''))", []any{args[0], note}, &done)

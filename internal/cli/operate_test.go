@@ -62,6 +62,7 @@ func TestNodeDrainAndForget(t *testing.T) {
 			t.Errorf("%s of a lost node says %q", verb, got)
 		}
 		s.fails(exitNotFound, []string{"code: NX104"}, "node", verb, "nobody")
+		s.fails(exitNotFound, []string{"code: NX104", `namespace "mall" has no node "n"`}, "node", verb, "n", "-n", "mall")
 	}
 	if got := dbtest.Get[string](db, "select string_agg(concat_ws(' ', action, target, reason), '; ' order by audit_id) from core.audit_log"); got !=
 		"drain_node n deploy; drain_node n; forget_node n host is gone" {

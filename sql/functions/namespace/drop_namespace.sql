@@ -19,7 +19,10 @@ begin
     perform pg_advisory_xact_lock(hashtext('nexus namespace'), hashtext(p_namespace));
     v_queues := array(select q.queue_name from core.queues q where q.namespace = p_namespace order by q.queue_name);
 
-    -- Who parks holds a row of these and then waits for the queue; in the other order the two would wait for each other.
+    -- Who fires holds rows of these and then emits.
+    perform from core.scheduled_tasks t where t.namespace = p_namespace order by t.task_id for update;
+    perform from core.scheduled_events e where e.namespace = p_namespace and e.status = 'pending' order by e.schedule_id for update;
+    -- Who parks holds a row of these and then waits for the queue; in another order the two would wait for each other.
     perform from core_private.parking k where k.queue_name = any (v_queues) order by k.queue_name for update;
     -- Emits into it wait for these locks and then find the queue gone, so that none slips in after the look below.
     foreach v_queue in array v_queues loop

@@ -4,6 +4,8 @@
 --
 -- Under a lease whatever may have killed a process goes alone, so that its next death counts for nothing else: messages that were read
 -- and never answered, those of a batch that died in express, and those at their last attempt. Of these only the first is taken.
+--
+-- What the planner is kept from it may have to do all the same, at a price that would have the small statements below compiled each time.
 create or replace function core.claim_batch(
     p_queue text, p_types text[], p_max_attempts integer[], p_limit integer, p_at_least integer = 1, p_floor bigint = 0, p_window integer = null,
     p_sweep boolean = false, p_key bigint = null, p_within interval = null, p_lease interval = null)
@@ -15,6 +17,7 @@ set enable_bitmapscan = off
 set enable_sort = off
 set enable_hashjoin = off
 set enable_mergejoin = off
+set jit = off
 as $$
 #variable_conflict use_column
 declare

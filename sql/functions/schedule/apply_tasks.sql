@@ -34,8 +34,10 @@ begin
     perform pg_advisory_xact_lock(hashtextextended('core.apply_tasks ' || p_owner, 0));
     begin
         for r in
-            select t.* from core.scheduled_tasks t
-             where t.owner = p_owner and not exists (select from jsonb_array_elements(p_tasks) e where e ->> 'namespace' = t.namespace and e ->> 'name' = t.name)
+            -- Tasks that somebody put under this owner's name where the caller may do nothing are neither theirs to delete nor in their way.
+            select t.* from core.scheduled_tasks t join core.namespaces n on n.namespace = t.namespace
+             where t.owner = p_owner and (core_private.has_duty(t.namespace, 'operate', n.restricted) or core_private.has_duty(t.namespace, 'produce', n.restricted))
+               and not exists (select from jsonb_array_elements(p_tasks) e where e ->> 'namespace' = t.namespace and e ->> 'name' = t.name)
              order by t.namespace, t.name
         loop
             perform core.delete_task(r.task_id);
@@ -78,4 +80,4 @@ begin
     end;
     return query select c.* from jsonb_to_recordset(v_changes) c(task text, action text, field text, old_value text, new_value text);
 end $$;
-comment on function core.apply_tasks(text, jsonb, boolean) is 'Makes an owner''s tasks those of the array: creates, changes and deletes what differs, and returns that; others'' tasks are not touched. p_tasks: objects with namespace, name, cron_expression, event_type, payload, timezone, misfire, misfire_after, backfill, overlap, jitter, starts_at, ends_at. Paused tasks stay paused. p_dry_run: done, returned and undone. Raises NX002, NX003, NX004, NX005, NX006, NX011, NX012, NX013, NX101, NX208, NX401, NX402, NX601, all naming the task.';
+comment on function core.apply_tasks(text, jsonb, boolean) is 'Makes an owner''s tasks those of the array: creates, changes and deletes what differs, and returns that; others'' tasks are not touched. The owner spans namespaces: two deployments need two owners. p_tasks: objects with namespace, name, cron_expression, event_type, payload, timezone, misfire, misfire_after, backfill, overlap, jitter, starts_at, ends_at. Paused tasks stay paused. p_dry_run: done, returned and undone. Raises NX002, NX003, NX004, NX005, NX006, NX011, NX012, NX013, NX101, NX208, NX401, NX402, NX601, all naming the task.';

@@ -56,3 +56,15 @@ select isnt((select event_uid from core.run_task_now('shop', 'named')), null, 'r
 select core.delete_task('shop', 'named');
 select throws_ok(format('select core.%s(''shop'', ''named'')', f), 'NX108', 'namespace ''shop'' has no task ''named''', f || ' of no task') from unnest(array['pause_task', 'resume_task', 'delete_task', 'run_task_now']) f;
 select throws_ok($$ select core.pause_task('nowhere', 'named') $$, 'NX101', null, 'no namespace');
+
+-- A stranger's task under this owner's name, in a namespace that is closed to the caller, is neither deleted nor in the way
+select core.create_namespace('closed', '{"restricted": true}');
+select core.schedule_task('closed', 'poison', '0 1 * * *', 'x', '{}', '{"owner": "team"}');
+create role t_deployer in role nexus_producer;
+grant usage on schema tap to public; grant execute on all functions in schema tap to public;
+grant all on all tables in schema pg_temp to public; grant all on all sequences in schema pg_temp to public;
+set local role t_deployer;
+select lives_ok($$ select core.apply_tasks('team', '[{"namespace": "shop", "name": "mine", "cron_expression": "0 2 * * *", "event_type": "x"}]') $$, 'the deployment goes through');
+select is((select string_agg(task || ' ' || action, ', ') from core.apply_tasks('team', '[]')), 'shop/mine delete', 'and ends with its own tasks');
+reset role;
+select is((select count(*)::int from core.scheduled_tasks where name = 'poison'), 1, 'the other stays');
