@@ -264,6 +264,47 @@ func TestBatchWhoseTransactionIsEnded(t *testing.T) {
 	}
 }
 
+// The events after the one that ended the transaction were never handed to a handler: they are handled, not buried.
+func TestEndingTheTransactionSparesThoseNotBegun(t *testing.T) {
+	t.Parallel()
+	for _, end := range []string{"commit", "rollback"} {
+		t.Run(end, func(t *testing.T) {
+			t.Parallel()
+			db := newDB(t)
+			n := node.New(db.Pool, node.Config{Namespace: ns, Retry: quick})
+			n.On("*", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error {
+				if err := effect(ctx, tx, d, d.Type); err != nil || d.Type != "bad" {
+					return err
+				}
+				_, err := tx.Exec(ctx, end)
+				return err
+			}).Express = true
+			batch := make([]queue.Emission, 21) // in one call, so that they come as one batch
+			for i := range batch {
+				batch[i] = queue.Emission{Type: "before", Payload: i}
+				if i > 10 {
+					batch[i].Type = "after"
+				}
+			}
+			batch[10].Type = "bad"
+			if _, err := (queue.Emitter{Namespace: ns}).EmitBatch(t.Context(), db.Pool, batch); err != nil {
+				t.Fatal(err)
+			}
+			start(t, n)
+			db.Wait(queueEmpty)
+			if got := dbtest.Get[string](db, `select format('%s %s', count(*), count(distinct event_uid)) from public.effect where note = 'after' and attempt = 1`); got != "10 10" {
+				t.Errorf("effects of those after it %s, want one of each of the 10 at the first attempt", got)
+			}
+			if got := dbtest.Get[string](db, `select string_agg(distinct event_type, ',' order by event_type) from core.dead_letters where reason = 'transaction ended'`); got != "bad,before" {
+				t.Errorf("buried %s, want the bad one and those before it", got)
+			}
+			if n := dbtest.Get[int](db, `select count(*)::int - count(distinct event_uid)::int from public.effect`); n != 0 {
+				t.Errorf("%d events had their effect twice", n)
+			}
+		})
+	}
+}
+
 // Errors that name deliveries cost no halving: the handler sees the others again, once.
 func TestNamedOnesAreTakenOut(t *testing.T) {
 	t.Parallel()

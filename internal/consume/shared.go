@@ -104,7 +104,6 @@ func (r *shared) run(items []*delivery) *halt {
 		}
 		p := work[len(work)-1]
 		work = work[:len(work)-1]
-		r.begin(p.items)
 		again, good, h := r.try(p)
 		if h != nil {
 			return h
@@ -172,6 +171,7 @@ func (r *shared) try(p part) (again []part, good bool, h *halt) {
 	if p.handlers == nil {
 		return r.tryEach(p.items)
 	}
+	r.begin(p.items)
 	list := make([]*nexus.Delivery, len(p.items))
 	for i, m := range p.items {
 		list[i] = &m.d
@@ -250,6 +250,9 @@ func (r *shared) tryEach(items []*delivery) (again []part, good bool, h *halt) {
 		}
 		return nil
 	})
+	if h == nil || h.stuck == nil { // stuck handlers may still move on
+		r.begin(items[:at+1])
+	}
 	if h != nil || e.err == nil {
 		seen.over(1, e.err, false)
 		return nil, true, h
