@@ -10,12 +10,12 @@ SHELL := bash
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-# What to test, and how: make test PKG=./queue RUN=TestEmit COUNT=10
+# What to test, and how: make test PKG=./queue RUN=TestEmit COUNT=10. SHORT=1 leaves out the tests of the tests, and kills with fewer events.
 PKG ?= ./...
 RUN ?=
 COUNT ?=
 # The SQL breaks itself a few hundred times; a slow machine takes longer than the ten minutes that go test allows a package.
-TEST_FLAGS ?= -timeout 20m $(if $(RUN),-run '$(RUN)') $(if $(COUNT),-count $(COUNT))
+TEST_FLAGS ?= -timeout 20m $(if $(SHORT),-short) $(if $(RUN),-run '$(RUN)') $(if $(COUNT),-count $(COUNT))
 
 # The race detector needs a C compiler; a machine without one still runs the tests.
 RACE ?= $(if $(shell command -v "$$(go env CC)"),-race)
