@@ -79,6 +79,10 @@ func TestEachSlotOnceWhoeverComes(t *testing.T) {
 	t.Cleanup(func() {
 		_, _ = db.Owner.Exec(context.Background(), `select core.drop_namespace(namespace, namespace, true) from core.namespaces`)
 	})
+	// Ledger and log outlive the namespaces of the tests that were here before.
+	db.Exec(`delete from core.task_slots`)
+	db.Exec(`delete from core.task_runs`)
+	db.Exec(`delete from core.event_log`)
 	for _, n := range []string{ns, "shop2", "shop3"} {
 		db.Namespace(n)
 	}
