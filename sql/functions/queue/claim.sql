@@ -116,21 +116,8 @@ begin
     return next;
 
     if v_dead <> '{}' then
-        -- What is no envelope waits as long as some live node asks for unknown.raw.
-        select coalesce(array_agg(d.id), '{}') as ids, coalesce(array_agg(d.ct), '{}') as cts, coalesce(array_agg(d.reason), '{}') as reasons into v_dead, v_dead_ct, v_reason
-          from unnest(v_dead, v_dead_ct, v_reason) d(id, ct, reason)
-         where d.reason <> 'not an envelope' or not core_private.is_handled(v_owner.namespace, v_owner.consumer, 'unknown.raw', v_now);
-        if v_dead <> '{}' then
-            begin
-                return query select 'buried'::text, b.msg_id, b.read_ct, null::jsonb, null::jsonb, null::bigint
-                               from core_private.bury(p_queue, null, v_dead, v_dead_ct, v_reason, array_fill(null::text, array[cardinality(v_dead)])) b;
-            exception when others then
-                -- What cannot be buried must not keep the others from being delivered. It comes again, and the log says why.
-                execute format('update %s q set vt = $1 from unnest($2, $3) u(id, ct) where q.msg_id = u.id and q.read_ct = u.ct', core_private.queue_relation(p_queue))
-                  using v_now + interval '1 minute', v_dead, v_dead_ct;
-                raise warning 'cannot bury messages % of %: % %', v_dead[:20], p_queue, sqlstate, sqlerrm;
-            end;
-        end if;
+        return query select 'buried'::text, b.msg_id, b.read_ct, null::jsonb, null::jsonb, null::bigint
+                       from core_private.bury_found(p_queue, v_owner.namespace, v_owner.consumer, v_dead, v_dead_ct, v_reason, v_now) b;
     end if;
 end $$;
 comment on function core.claim(text, text[], integer[], integer, interval, bigint, integer, boolean) is 'For nodes: leases up to p_limit due deliveries of the types given (patterns; p_max_attempts is parallel, -1 never, 0 or NULL the consumer''s). Rows claimed and buried, then one row window with what was looked at: scanned_to, and the number of rows in read_ct, which is p_window or more where more may lie beyond scanned_to. The fence is (msg_id, read_ct). Raises NX006, NX103, NX401, NX402.';

@@ -126,21 +126,8 @@ begin
            and b.died_at < v_now - interval '1 minute';
     end if;
     if v_dead <> '{}' then
-        -- What is no envelope waits as long as some live node asks for unknown.raw.
-        select coalesce(array_agg(d.id), '{}') as ids, coalesce(array_agg(d.ct), '{}') as cts, coalesce(array_agg(d.reason), '{}') as reasons into v_dead, v_dead_ct, v_reason
-          from unnest(v_dead, v_dead_ct, v_reason) d(id, ct, reason)
-         where d.reason <> 'not an envelope' or not core_private.is_handled(v_owner.namespace, v_owner.consumer, 'unknown.raw', v_now);
-        if v_dead <> '{}' then
-            begin
-                return query select 'buried'::text, b.msg_id, b.read_ct, null::jsonb, null::jsonb, null::bigint
-                               from core_private.bury(p_queue, null, v_dead, v_dead_ct, v_reason, array_fill(null::text, array[cardinality(v_dead)])) b;
-            exception when others then
-                -- What cannot be buried must not keep the others from being delivered. It comes again, and the log says why.
-                execute format('update %s q set vt = $1 from unnest($2, $3) u(id, ct) where q.msg_id = u.id and q.read_ct = u.ct', core_private.queue_relation(p_queue))
-                  using v_now + interval '1 minute', v_dead, v_dead_ct;
-                raise warning 'cannot bury messages % of %: % %', v_dead[:20], p_queue, sqlstate, sqlerrm;
-            end;
-        end if;
+        return query select 'buried'::text, b.msg_id, b.read_ct, null::jsonb, null::jsonb, null::bigint
+                       from core_private.bury_found(p_queue, v_owner.namespace, v_owner.consumer, v_dead, v_dead_ct, v_reason, v_now) b;
     end if;
 end $$;
 comment on function core.claim_batch(text, text[], integer[], integer, integer, bigint, integer, boolean, bigint, interval, interval) is 'For nodes: takes a batch of up to p_limit due deliveries that share one transaction. Express (p_key, p_within): locks them until the caller''s transaction ends, which holds the advisory lock p_key and is ended by the server when it sits idle or in one statement for p_within. Under p_lease: leases them as core.claim does, and one alone if it may have killed a process. Fewer than p_at_least are left where they are. Rows claimed, buried, few (how many there were), alone (how many of the batch have to go alone), quiet (no death in express within five minutes) and window, with read_ct as their number. Raises NX006, NX103, NX401, NX402.';
