@@ -372,9 +372,9 @@ func TestPuttingOffOneOfABatch(t *testing.T) {
 			emit(t, db, "retry", nil)
 			emit(t, db, "release", nil)
 			emitMany(t, db, 3)
-			db.Wait(`select count(*) = 2 from pgmq.q_core_events_shop where headers ? 'nexus-due' and vt = (headers ->> 'nexus-due')::timestamptz
+			db.Wait(`select count(*) = 2 from ` + undelivered + ` where headers ? 'nexus-due' and vt = (headers ->> 'nexus-due')::timestamptz
 			and vt between core.now() + interval '59 min' * case message ->> 'eventType' when 'retry' then 2 else 1 end and core.now() + interval '2 h'`)
-			db.Wait(`select count(*) = 2 from pgmq.q_core_events_shop`)
+			db.Wait(`select count(*) = 2 from ` + undelivered)
 			db.Advance(2 * time.Hour)
 			db.Wait(queueEmpty)
 			if got := dbtest.Get[string](db, `select string_agg(note || ' ' || attempt, ',' order by note) from public.effect where note not like 'x%'`); got != "release1 1,retry0 2" {

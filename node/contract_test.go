@@ -35,7 +35,7 @@ func TestRetryVerdictIsExactAndBeyondThePolicysMax(t *testing.T) {
 	})
 	start(t, n)
 	emit(t, db, "x", nil)
-	db.Wait(`select vt between core.now() + interval '119 min' and core.now() + interval '120 min' from pgmq.q_core_events_shop`)
+	db.Wait(`select vt between core.now() + interval '119 min' and core.now() + interval '120 min' from ` + undelivered)
 	db.Advance(2 * time.Hour)
 	db.Wait(queueEmpty)
 	if a := dbtest.Get[int](db, `select attempt from public.effect`); a != 2 {
@@ -180,7 +180,7 @@ func TestTransactionalReleaseLeavesNothingBehind(t *testing.T) {
 	})
 	start(t, n)
 	emit(t, db, "x", nil)
-	db.Wait(`select vt > core.now() + interval '59 min' from pgmq.q_core_events_shop where headers ? 'nexus-due'`)
+	db.Wait(`select vt > core.now() + interval '59 min' from ` + undelivered + ` where headers ? 'nexus-due'`)
 	db.Advance(time.Hour)
 	db.Wait(queueEmpty)
 	if got := dbtest.Get[string](db, `select string_agg(format('%s/%s', attempt, note), ',') from public.effect`); got != "1/1" {
