@@ -146,6 +146,9 @@ func (r *run) run(ctx context.Context, n *Node) error {
 		return err
 	})
 	if err != nil {
+		if r.registered.Load() {
+			r.sayGoodbye(time.Time{})
+		}
 		if drained.Err() != nil {
 			return nil
 		}
@@ -204,14 +207,19 @@ func (r *run) run(ctx context.Context, n *Node) error {
 	failure := context.Cause(helping)
 	end(nil)
 	helpers.Wait()
-	bye, cancel := context.WithTimeout(context.Background(), farewell)
-	defer cancel()
-	if _, _, err := r.member.Heartbeat(bye, "stopped", running{runners: runners}.lastFetch()); err != nil {
-		log.Warn("could not say goodbye; the node counts as lost after three heartbeats", "error", err)
-	}
+	r.sayGoodbye(running{runners: runners}.lastFetch())
 	n.setRunning(nil)
 	log.Info("node stopped")
 	return failure
+}
+
+// sayGoodbye lets nobody wait for three heartbeats to find out that the node has ended.
+func (r *run) sayGoodbye(fetched time.Time) {
+	bye, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	if _, _, err := r.member.Heartbeat(bye, "stopped", fetched); err != nil {
+		r.Logger.Warn("could not say goodbye; the node counts as lost after three heartbeats", "node", r.member.ID(), "namespace", string(r.Namespace), "error", err)
+	}
 }
 
 // register makes the node known, with what there is to know about it.

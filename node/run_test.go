@@ -374,6 +374,21 @@ func TestRegistrationAndGoodbye(t *testing.T) {
 	}
 }
 
+// Whoever registered and then cannot begin, or is stopped before, is not waited for.
+func TestANodeThatNeverBeganIsStopped(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	db.Exec(`drop function core.consumer_settings(text, text)`)
+	n := node.New(db.Pool, node.Config{Namespace: ns})
+	n.OnLeased("x", func(context.Context, *nexus.Delivery) error { return nil })
+	if err := n.Run(t.Context()); err == nil {
+		t.Error("Run without the consumer's settings")
+	}
+	if s := dbtest.Get[string](db, `select state from core.nodes`); s != "stopped" {
+		t.Errorf("state %s after Run, want stopped", s)
+	}
+}
+
 func TestDrainFinishesWhatRunsAndReleasesTheRest(t *testing.T) {
 	db := newDB(t)
 	n := node.New(db.Pool, node.Config{Namespace: ns, Workers: 1})
