@@ -230,7 +230,7 @@ func TestIdleInTransactionLimitIsAFailedAttempt(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
 	cfg := db.Pool.Config().Copy()
-	cfg.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "50"
+	cfg.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "1000" // more than a busy machine lets an attempt wait
 	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -286,7 +286,8 @@ func TestNodeWhoseGivenIDWasTakenEnds(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- n.Run(context.Background()) }()
 	db.Wait(`select state = 'active' from core.nodes where node_id = 'n1'`)
-	db.Exec(`update core.nodes set incarnation = gen_random_uuid(), heartbeat_every = '1 hour' where node_id = 'n1'`)
+	// The sweep may just have given the slow one up, and whoever took the id lives.
+	db.Exec(`update core.nodes set incarnation = gen_random_uuid(), heartbeat_every = '1 hour', state = 'active', last_heartbeat = core.now() where node_id = 'n1'`)
 	if err := <-done; !errors.Is(err, nexus.ErrConflict) {
 		t.Errorf("Run: %v, want ErrConflict", err)
 	}
