@@ -36,6 +36,7 @@ const (
 	CodeTaskConflict          = "NX208" // a recurring task of this name has another owner or other settings
 	CodeScheduledEventDiffers = "NX209" // one with this id exists with other content
 	CodeScheduledEventDone    = "NX210" // it was appended, cancelled or has failed
+	CodeNotYoursToCommit      = "NX211" // the transaction is the node's
 
 	CodeLeaseLost      = "NX301"
 	CodeNodeSuperseded = "NX302" // a newer incarnation of the node took over

@@ -33,8 +33,8 @@ type Handler struct {
 // On handles an event type ("prefix.*", "prefix:*" and "*" are patterns) in a transaction that also holds the acknowledgement:
 // what fn writes there and the end of the delivery commit together, exactly once. tx may be nested with Begin; Commit and
 // Rollback are the node's, and refused. Ending it by a statement (commit, rollback) may commit effects without the
-// acknowledgement, so the delivery becomes a dead letter at once, with the reason "transaction ended". All handlers that match an event run in the order of their registration, in one transaction, and
-// must be of one mode.
+// acknowledgement, so the delivery becomes a dead letter at once, with the reason "transaction ended". All handlers that match
+// an event run in the order of their registration, in one transaction, and must be of one mode.
 //
 // An error undoes all of them and the event is tried again by policy; [nexus.Retry], [nexus.Reject] and [nexus.Release] say
 // otherwise. A panic, runtime.Goexit and a nil pointer in an error value are failures. ctx carries the values of Run's context

@@ -121,6 +121,7 @@ var mutants = []mutant{
 	{"H3 last attempts go alone", "core.claim_batch", []string{"core_private.attempts_used_up(c.read_ct + 1,", "core_private.attempts_used_up(c.read_ct - 9,"}, "claim_batch/leases", false},
 	{"H3 quiet for five minutes", "core_private.express_trouble", []string{"5 minutes", "50 minutes"}, "claim_batch/leases", false},
 	{"H3 a death under a lease is not quiet", "core.claim_batch", []string{"if v_trouble and v_suspects > 0 then", "if false then"}, "claim_batch/leases", false},
+	{"H3 nobody else commits", "core.refuse_commit", []string{"raise exception using", "raise notice using"}, "express/commit", false},
 	{"H3 a death is noticed", "core.open_express", []string{"perform core_private.note_express_deaths(p_queue, coalesce(p_floor, 0));", ""}, "express/marks", false},
 	{"H3 a death has consequences", "core.open_express", []string{"leases := core_private.express_trouble(p_queue)", "leases := false"}, "express/marks", false},
 	{"H3 old marks are forgotten", "core_private.sweep_express", []string{"where b.died_at <= v_old", "where false"}, "express/marks", false},

@@ -3,6 +3,7 @@ package consume
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/nexuspg/nexus"
@@ -105,8 +106,15 @@ func (b *Batches) express(t *batch) {
 	case haltFailed, haltTimeout:
 		b.leaseByID(t, t.items, closed, b.each)
 	case haltEnded:
-		t.left = r.rest(t.items)
-		b.leaseByID(t, r.begun, closed, b.endedEarly)
+		// All is rolled back. Others may hold the blamed for a moment, since the rows are free.
+		blamed := h.blamed
+		if blamed == nil {
+			blamed = r.begun
+		}
+		t.left = slices.DeleteFunc(slices.Clone(t.items), func(m *delivery) bool { return slices.Contains(blamed, m) })
+		b.leaseByID(t, blamed, true, func(t *batch, hold *hold, items []*delivery) {
+			b.endedEarly(t, hold, items, endedEarly(errUndone, h.end.err))
+		})
 	case haltLost:
 		b.mu.Lock()
 		b.failed(time.Now(), h.end.err)
@@ -183,11 +191,11 @@ func (b *Batches) leaseByID(t *batch, items []*delivery, closed bool, then func(
 	then(t, hold, got)
 }
 
-// endedEarly gives up items that had begun when a handler ended the transaction.
-func (b *Batches) endedEarly(t *batch, hold *hold, items []*delivery) {
+// endedEarly gives up items whose handlers ended the transaction, or may have.
+func (b *Batches) endedEarly(t *batch, hold *hold, items []*delivery, end Result) {
 	results := make([]Result, len(items))
 	for i, m := range items {
-		results[i] = endedEarly(nil)
+		results[i] = end
 		results[i].Item = m
 		b.say(m, results[i])
 	}
@@ -248,7 +256,7 @@ func (b *Batches) once(t *batch, hold *hold, items []*delivery) (left []*deliver
 	r.quit(h)
 	switch h.kind {
 	case haltEnded:
-		b.endedEarly(t, hold, r.begun)
+		b.endedEarly(t, hold, r.begun, endedEarly(errEnded, h.end.err))
 		return r.rest(items)
 	case haltFailed, haltTimeout:
 		if len(items) > 1 {

@@ -248,7 +248,7 @@ func (b *Batches) claim(a batchAsk) *batch {
 	began := time.Now()
 	if t.leased {
 		found, err = b.queue.leaseBatch(ctx, a)
-	} else if t.tx, err = begin(ctx, b.Pool, ""); err == nil {
+	} else if t.tx, err = begin(ctx, b.Pool, refuseCommitSQL); err == nil {
 		began = time.Now()
 		found, err = b.queue.lockBatch(ctx, t.tx.conn.Conn(), a)
 	}

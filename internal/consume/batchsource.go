@@ -11,6 +11,14 @@ import (
 // guard is the savepoint of a batch's transaction. There is one at a time: it stands after the last handlers that went well.
 const guard = "nexus_batch"
 
+// A commit by a handler would give the rows of an express batch free before they are settled. It fails, since Postgres runs
+// the query of this cursor then. Under leases the rows are not free, and a cursor would hold back vacuum for as long as the
+// handlers take.
+const (
+	refuseCommitSQL = `declare nexus_unsettled no scroll cursor with hold for select core.refuse_commit()`
+	allowCommitSQL  = `close nexus_unsettled`
+)
+
 const (
 	claimBatchSQL = `select outcome, msg_id, read_ct, message, headers, scanned_to
 from core.claim_batch($1::text, $2::text[], $3::int[], $4::int, $5::int, $6::bigint, $7::int, $8::bool, $9::bigint, $10::text::interval, $11::text::interval)`
@@ -114,6 +122,9 @@ func (s *Deliveries) commitBatch(ctx context.Context, conn *pgx.Conn, marker *in
 	args := s.settleArgs(results)
 	b := &pgx.Batch{}
 	marked := queueLook(b)
+	if marker != nil {
+		b.Queue(allowCommitSQL)
+	}
 	var outcomes []Outcome
 	b.Queue(settleBatchSQL, append([]any{args[0], args[1], marker}, args[2:]...)...).Query(func(rows pgx.Rows) (err error) {
 		outcomes, err = s.outcomes(rows, results)

@@ -156,7 +156,7 @@ func (l *Loop) verdict(ctx context.Context, t *task, tx *transaction, e ended) (
 			l.unready(e.err)
 			r = Result{Action: Release, After: time.Second, Reason: "no connection", Error: failure(e)}
 		case tx.ended():
-			r = endedEarly(e.err)
+			r = endedEarly(errEnded, e.err)
 		case r.Action == Ack:
 			err := tx.commit(l.ctx, l.Source, t.item)
 			switch {
@@ -171,7 +171,7 @@ func (l *Loop) verdict(ctx context.Context, t *task, tx *transaction, e ended) (
 			case tx.broken(err):
 				r = l.broken(t, err)
 			case errors.Is(err, errEnded):
-				r = endedEarly(nil)
+				r = endedEarly(errEnded, nil)
 			default:
 				r = Result{Action: Retry, Reason: reasonCommit, Error: failure(ended{err: err})}
 			}
@@ -191,9 +191,9 @@ func (l *Loop) verdict(ctx context.Context, t *task, tx *transaction, e ended) (
 
 // endedEarly is the result of handlers that ended the node's transaction. What they wrote may be committed without the ack,
 // so another attempt might do it twice: that is for people to decide.
-func endedEarly(err error) Result {
-	text := errEnded.Error()
-	if err != nil {
+func endedEarly(how, err error) Result {
+	text := how.Error()
+	if err != nil && err != errEnded { //nolint:errorlint // the methods of a handler's error stay out of this
 		text += "; its error: " + textOf(err)
 	}
 	return Result{Action: Reject, Reason: reasonEnded, Error: storable(text, maxErrorText)}

@@ -60,7 +60,15 @@ type halt struct {
 	kind   haltKind
 	reason string
 	end    ended
+	blamed []*delivery // haltEnded: those whose handlers did it, or may have
 	stuck  chan struct{} // closed when handlers that ignored the end of their context are back; nil if they were not stuck
+}
+
+// blame names those whose handlers ended the transaction.
+func (h *halt) blame(items []*delivery) {
+	if h != nil && h.kind == haltEnded {
+		h.blamed = items
+	}
 }
 
 // noSavepoint is the SQLSTATE of a savepoint that is not there.
@@ -195,6 +203,7 @@ func (r *shared) try(p part) (again []part, good bool, h *halt) {
 	})
 	if h != nil || e.err == nil {
 		seen.over(len(p.items), e.err, h == nil)
+		h.blame(p.items)
 		return nil, true, h
 	}
 	known := len(r.bad)
@@ -255,6 +264,7 @@ func (r *shared) tryEach(items []*delivery) (again []part, good bool, h *halt) {
 	}
 	if h != nil || e.err == nil {
 		seen.over(1, e.err, false)
+		h.blame(items[at : at+1])
 		return nil, true, h
 	}
 	r.fail(items[at], e)
@@ -354,14 +364,18 @@ func (r *shared) judge(e ended) *halt {
 		return nil // what was done counts, however late, if it commits
 	}
 	late, overdue := e.err.(*errOverdue) //nolint:errorlint // made here, a moment ago
+	if r.tx.ended() {
+		if overdue {
+			e = ended{err: late.err}
+		}
+		return &halt{kind: haltEnded, end: e}
+	}
 	if h := r.ours(e); h != nil {
 		return h
 	}
 	switch {
 	case overdue:
 		return &halt{kind: haltTimeout, end: ended{err: late.err}}
-	case r.tx.ended():
-		return &halt{kind: haltEnded, end: e}
 	case r.tx.conn.Conn().IsClosed():
 		return r.broke(e)
 	}

@@ -19,6 +19,7 @@ const finishTimeout = 30 * time.Second
 var (
 	errNotYours  = errors.New("the transaction belongs to the node: a handler may neither commit it nor roll it back")
 	errEnded     = errors.New("the handler ended the node's transaction by a statement (commit or rollback); what it had written by then may be committed")
+	errUndone    = errors.New("the handler ended the node's transaction by a statement (commit or rollback), which is rolled back; what it wrote after that may be committed")
 	errSwallowed = errors.New("a statement failed inside the transaction and its error was not returned")
 )
 

@@ -62,6 +62,7 @@ begin
       ('core.open_express', '{nexus_consumer}'),
       ('core.settle_batch', '{nexus_consumer}'),
       ('core.close_express', '{nexus_consumer}'),
+      ('core.refuse_commit', '{nexus_consumer}'),
       ('core.settle', '{nexus_consumer}'),
       ('core.settle_and_claim', '{nexus_consumer}'),
       ('core.extend', '{nexus_consumer}'),
