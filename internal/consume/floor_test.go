@@ -99,3 +99,26 @@ func TestLowerAndRestart(t *testing.T) {
 		t.Errorf("from %d with window %d, want a walk from the start", from, window)
 	}
 }
+
+// Walking over what was deleted in the last two seconds costs more than the claim itself.
+func TestFullClaimsGoOnWhereTheyEnded(t *testing.T) {
+	var f floor
+	now := time.Now()
+	f.from(now, 2)
+	f.found(now, 2, 100, found(10, 20))
+	if from, _ := f.from(now.Add(walkEvery-time.Millisecond), 2); from != 21 {
+		t.Errorf("goes on at %d, want 21", from)
+	}
+	if from, _ := f.from(now.Add(walkEvery), 2); from != 0 {
+		t.Errorf("after %s it starts at %d, want the floor: someone may have committed late", walkEvery, from)
+	}
+	f.found(now.Add(walkEvery), 2, 100, found(30, 40))
+	f.lower(30)
+	if from, _ := f.from(now.Add(walkEvery+1), 2); from != 0 {
+		t.Errorf("after events were given back it starts at %d, want the floor", from)
+	}
+	f.found(now.Add(walkEvery+1), 2, 100, found(30))
+	if from, _ := f.from(now.Add(walkEvery+2), 2); from != 0 {
+		t.Errorf("after a claim that was not full it starts at %d, want the floor", from)
+	}
+}

@@ -60,7 +60,7 @@ type halt struct {
 	kind   haltKind
 	reason string
 	end    ended
-	blamed []*delivery // haltEnded: those whose handlers did it, or may have
+	blamed []*delivery   // haltEnded: those whose handlers did it, or may have
 	stuck  chan struct{} // closed when handlers that ignored the end of their context are back; nil if they were not stuck
 }
 
