@@ -142,20 +142,30 @@ func wall(t time.Time, loc *time.Location) time.Time {
 	return t.Add(time.Duration(offset) * time.Second).UTC()
 }
 
-// nextOnTheClock looks at each minute of real time.
+// nextOnTheClock looks at each minute of real time, without the days and hours in which none can match. Until the zone's next
+// transition its clock runs evenly.
 func (c *cronCase) nextOnTheClock(loc *time.Location, after time.Time) time.Time {
-	t := after.Truncate(time.Minute).Add(time.Minute)
-	for t.Before(after.AddDate(9, 0, 0)) {
-		w := wall(t, loc)
-		// A day further on no zone is more than a day off, so three days on the clock that don't match hold no match for a day.
-		if d := w.Truncate(24 * time.Hour); w.Minute()%30 == 0 && !c.day(d) && !c.day(d.AddDate(0, 0, 1)) && !c.day(d.AddDate(0, 0, 2)) && !c.day(d.AddDate(0, 0, -1)) {
-			t = t.Add(12 * time.Hour)
-			continue
+	t, limit := after.Truncate(time.Minute).Add(time.Minute), after.AddDate(9, 0, 0)
+	for t.Before(limit) {
+		_, end := t.In(loc).ZoneBounds()
+		if end.IsZero() || end.After(limit) {
+			end = limit
 		}
-		if c.day(w) && c.fields[1][w.Hour()] && c.fields[0][w.Minute()] {
-			return t
+		for w := wall(t, loc); t.Before(end); {
+			step := time.Minute
+			switch {
+			case !c.day(w):
+				step = w.Truncate(24 * time.Hour).Add(24 * time.Hour).Sub(w)
+			case !c.fields[1][w.Hour()]:
+				step = w.Truncate(time.Hour).Add(time.Hour).Sub(w)
+			case c.fields[0][w.Minute()]:
+				return t
+			}
+			t, w = t.Add(step), w.Add(step)
 		}
-		t = t.Add(time.Minute)
+		if first := end.Add(time.Minute - 1).Truncate(time.Minute); t.After(first) {
+			t = first // a step went beyond the transition
+		}
 	}
 	return time.Time{}
 }
