@@ -42,7 +42,8 @@ type mark struct {
 
 // from returns where to start and how many rows to look at.
 func (f *floor) from(now time.Time, limit int) (pos int64, window int) {
-	window = max(f.window, limit+limit/4, minWindow)
+	// No more than the limit, if it may be: what a window locks and leaves was written to for nothing, and hidden from others.
+	window = max(f.window, limit, minWindow)
 	if now.Before(f.until) {
 		return f.cursor, window
 	}
@@ -74,6 +75,10 @@ func (f *floor) found(now time.Time, limit, window int, r Found) (more bool) {
 	full := r.Looked >= window
 	if filled {
 		f.ahead = r.Highest + 1
+	} else if full && 4*(len(r.Items)+r.Buried) >= 3*limit && !now.Before(f.until) {
+		// Nearly filled: the few rows of no interest are not worth a larger window.
+		f.ahead, f.window = r.ScannedTo+1, 0
+		return true
 	}
 	if r.Looked-len(r.Items) >= crowd || full && !filled {
 		f.cursor, f.until = r.ScannedTo+1, now.Add(lateCommit)

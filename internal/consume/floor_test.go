@@ -75,6 +75,30 @@ func TestWindowsOfForeignTypesAreWalkedThrough(t *testing.T) {
 	}
 }
 
+// A window holds no more than the limit, and some foreign rows in it change nothing: the rest is in the next one.
+func TestAFewForeignTypes(t *testing.T) {
+	var f floor
+	now := time.Now()
+	_, window := f.from(now, 200)
+	if window != 200 {
+		t.Fatalf("window %d for a limit of 200: the others would be locked for nothing", window)
+	}
+	if !f.found(now, 200, window, Found{Items: make([]Item, 150), Looked: 200, Lowest: 10, Highest: 300, ScannedTo: 310}) {
+		t.Error("a full window must be followed by another look")
+	}
+	if from, window := f.from(now, 200); from != 311 || window != 200 {
+		t.Errorf("from %d with window %d, want 311 with 200", from, window)
+	}
+	now = now.Add(walkEvery)
+	if from, window := f.from(now, 200); from != 0 || window != 200 {
+		t.Errorf("from %d with window %d, want 0 with 200: late commits would be left to the sweep", from, window)
+	}
+	f.found(now, 200, 200, Found{Items: make([]Item, 149), Looked: 200, Lowest: 10, Highest: 300, ScannedTo: 310})
+	if from, window := f.from(now, 200); from != 311 || window != 800 {
+		t.Errorf("from %d with window %d, want 311 with 800", from, window)
+	}
+}
+
 // With many foreign rows in a window that gave a full batch, rows of interest may follow the last one taken.
 func TestCursorStopsAtTheLastRowTaken(t *testing.T) {
 	var f floor

@@ -75,13 +75,15 @@ begin
                        when w.read_ct > 2147480000 or w.read_ct > 0 and core_private.attempts_used_up(w.read_ct, w.headers, coalesce(w.t, 'unknown.raw'), $6, $8, $9) then 'not acknowledged (process lost)' end as fate
                   from (select q.ctid as tid, q.msg_id, q.read_ct, q.headers, coalesce(pg_column_size(q.message), 0) as bytes, %3$s for update of q skip locked) w offset 0) m
         $q$,
-        case when v_wide then format('with l as materialized (select q.ctid as tid, q.msg_id, q.vt, core_private.event_type_of(q.message) as t from %s)', v_from) end,
+        case when v_wide then format('with l as materialized (
+            select x.tid, x.msg_id, x.vt, case when x.t = any ($10) then x.t else core_private.type_if_valid(x.t, x.message) end as t
+              from (select q.ctid as tid, q.msg_id, q.vt, q.message, q.message ->> ''eventType'' as t from %s) x)', v_from) end,
         case when v_wide then '(select count(*)::integer from l), least((select max(l.msg_id) from l), case when count(*) >= $4 then max(m.msg_id) end)'
              else 'count(*)::integer, max(m.msg_id)' end,
         case when v_wide then format('l.t, $5 as plain from l join %s q on q.ctid = l.tid
                  where (l.t is null or $5 or l.t = any ($6) or l.t ^@ any ($7)) and l.vt <= $2 and q.vt <= $2 and q.msg_id = l.msg_id limit $4', v_relation)
              else format('$5 or coalesce(q.message ->> ''eventType'' = any ($10), false) as plain,
-                   case when q.read_ct > 0 or not ($5 or coalesce(q.message ->> ''eventType'' = any ($10), false)) then core_private.event_type_of(q.message) end as t
+                   case when q.read_ct > 0 or not $5 and (q.message ->> ''eventType'' = any ($10)) is not true then core_private.event_type_of(q.message) end as t
               from %s', v_from) end)
        into v_looked, v_scanned, v_tids, v_ids, v_bytes, v_dead, v_dead_ct, v_reason
       using v_floor, v_now, v_window, p_limit, '*' = any (p_types), p_types, v_prefixes, p_max_attempts,
