@@ -290,7 +290,7 @@ func (b *Batches) claim(a batchAsk) *batch {
 	}
 	if t.tx != nil {
 		if err == nil && found.Buried > 0 {
-			_, _ = t.tx.conn.Exec(ctx, "commit") // if that fails they are buried another time
+			_, _ = t.tx.conn.Exec(ctx, allowCommitSQL+"; commit") // if that fails they are buried another time
 		}
 		t.tx.close(b.ctx)
 	}
