@@ -80,7 +80,7 @@ var mutants = []mutant{
 	{"D1 bytes, and the floor", "core.claim", []string{"least(v_scanned, min(u.id) filter (where u.before >= 33554432) - 1)", "v_scanned"}, "claim/bytes", false},
 	{"D1 a claim without a floor is bounded", "core.claim", []string{"order by h.msg_id limit 20000", "order by h.msg_id"}, "claim/bounded", false},
 	{"D1 and says that there is more", "core.claim", []string{"v_looked := v_window;", ""}, "claim/bounded", false},
-	{"D1 wide windows lock what they take", "core.claim", []string{"as t from %s) x)", "as t from %s for update of q skip locked) x)"}, "claim/bounded", false},
+	{"D1 wide windows lock what they take", "core.claim", []string{") as t from %s),", ") as t from %s for update of q skip locked),"}, "claim/bounded", false},
 	{"D1 wide windows leave nothing behind", "core.claim", []string{"case when count(*) >= $4 then max(m.msg_id) end", "null"}, "claim/bounded", false},
 	{"D1 sweeps go by due time", "core.claim", []string{"order by q.vt limit $3", "order by q.msg_id limit $3"}, "claim/at_scale", false},
 	{"D7 only where a node lives", "core_private.live_patterns", []string{"and n.last_heartbeat >= p_now - 3 * n.heartbeat_every", ""}, "nodes/life", false},

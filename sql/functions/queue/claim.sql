@@ -7,6 +7,8 @@
 -- window (more than twice the limit), for a crowd of foreign types, counts all rows and locks only what it takes: locking the others
 -- would write to each of them and hide them from their own nodes.
 --
+-- In a crowd there are few types, so each is judged once; only what that leaves, and what reads like a number or a boolean, row by row.
+--
 -- The look keeps places and ids only. The lease goes straight to the places, which can't change while the rows are locked, and hands on
 -- the messages without a copy.
 create or replace function core.claim(
@@ -75,13 +77,14 @@ begin
                        when w.read_ct > 2147480000 or w.read_ct > 0 and core_private.attempts_used_up(w.read_ct, w.headers, coalesce(w.t, 'unknown.raw'), $6, $8, $9) then 'not acknowledged (process lost)' end as fate
                   from (select q.ctid as tid, q.msg_id, q.read_ct, q.headers, coalesce(pg_column_size(q.message), 0) as bytes, %3$s for update of q skip locked) w offset 0) m
         $q$,
-        case when v_wide then format('with l as materialized (
-            select x.tid, x.msg_id, x.vt, case when x.t = any ($10) then x.t else core_private.type_if_valid(x.t, x.message) end as t
-              from (select q.ctid as tid, q.msg_id, q.vt, q.message, q.message ->> ''eventType'' as t from %s) x)', v_from) end,
-        case when v_wide then '(select count(*)::integer from l), least((select max(l.msg_id) from l), case when count(*) >= $4 then max(m.msg_id) end)'
+        case when v_wide then format('with l as materialized (select q.ctid as tid, q.msg_id, q.vt, coalesce(q.message ->> ''eventType'', '''') as t from %s),
+            g as materialized (select l.t, count(*) as n, max(l.msg_id) as highest from l group by l.t)', v_from) end,
+        case when v_wide then '(select coalesce(sum(g.n), 0)::integer from g), least((select max(g.highest) from g), case when count(*) >= $4 then max(m.msg_id) end)'
              else 'count(*)::integer, max(m.msg_id)' end,
-        case when v_wide then format('l.t, $5 as plain from l join %s q on q.ctid = l.tid
-                 where (l.t is null or $5 or l.t = any ($6) or l.t ^@ any ($7)) and l.vt <= $2 and q.vt <= $2 and q.msg_id = l.msg_id limit $4', v_relation)
+        case when v_wide then format('core_private.event_type_of(q.message) as t, $5 as plain from l join %s q on q.ctid = l.tid
+                 where ($5 or l.t = any (array(select g.t from g where g.t = any ($6) or g.t ^@ any ($7) or not core_private.is_event_type(g.t) or g.t < ''A'' collate "C" or g.t in (''true'', ''false''))))
+                   and ($5 or core_private.event_type_of(q.message) is null or core_private.event_type_of(q.message) = any ($6) or core_private.event_type_of(q.message) ^@ any ($7))
+                   and l.vt <= $2 and q.vt <= $2 and q.msg_id = l.msg_id limit $4', v_relation)
              else format('$5 or coalesce(q.message ->> ''eventType'' = any ($10), false) as plain,
                    case when q.read_ct > 0 or not $5 and (q.message ->> ''eventType'' = any ($10)) is not true then core_private.event_type_of(q.message) end as t
               from %s', v_from) end)
