@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	defaultSize = 100 // items a batch
+	defaultSize = 100 // items a call
 
 	// untilExpress is how long a reason to use leases must be past.
 	untilExpress = 5 * time.Minute
@@ -38,7 +38,7 @@ type Batches struct {
 	patterns    []string
 	maxAttempts []int
 	lease       bool // always
-	size        int
+	size        int  // items a call
 	linger      time.Duration
 	most        int // batches at once
 
@@ -58,6 +58,7 @@ type Batches struct {
 	pace        pace
 	floor       floor
 	lingerUntil time.Time
+	span        span
 	chunk       int           // On: items behind one savepoint
 	whole, part time.Duration // moving averages of a batch, and of what the database has of it besides the handlers
 
@@ -87,18 +88,20 @@ func NewBatches(cfg Config, queue *Deliveries, limit time.Duration) *Batches {
 	b.changed.L = &b.mu
 	b.ctx, b.end = context.WithCancel(context.Background())
 	b.patterns, b.maxAttempts = cfg.Handlers.limits()
+	grows := true
 	for _, h := range cfg.Handlers.list {
 		size := h.Size
 		if size == 0 {
 			size = defaultSize
 		}
+		grows = grows && h.Size == 0 && h.Linger == 0
 		b.size, b.linger = max(b.size, size), max(b.linger, h.Linger)
 		b.lease = b.lease || h.Lease
 		if h.Workers > 0 {
 			b.most = min(b.most, h.Workers)
 		}
 	}
-	b.chunk = max(b.size/4, 1)
+	b.chunk, b.span = max(b.size/4, 1), newSpan(b.size, grows)
 	return b
 }
 
@@ -192,7 +195,7 @@ func (b *Batches) plan(now time.Time) batchStep {
 		b.lastGood = now
 		return batchStep{}
 	case b.pace.wake || !now.Before(b.pace.next):
-		return batchStep{ask: b.ask(now, b.size)}
+		return batchStep{ask: b.ask(now, b.span.now)}
 	case b.pace.callMe(now):
 		b.pace.announced = now
 		b.pace.next = now // whoever emitted before the flag was up did not call: look once more
@@ -219,6 +222,10 @@ func (b *Batches) crew() int {
 
 // ask prepares a claim of up to n items. The caller holds the mutex.
 func (b *Batches) ask(now time.Time, n int) batchAsk {
+	leased := b.lease || b.fallback || now.Before(b.leaseTill)
+	if leased {
+		n = min(n, b.size)
+	}
 	a := batchAsk{Ask: Ask{Types: b.patterns, MaxAttempts: b.maxAttempts, Limit: n}, atLeast: 1}
 	// What the other batches hold is in the way, since rows that are locked are looked at all the same.
 	a.Floor, a.Window = b.floor.from(now, n*(1+len(b.busy)))
@@ -230,7 +237,7 @@ func (b *Batches) ask(now time.Time, n int) batchAsk {
 	if b.linger > 0 && (b.lingerUntil.IsZero() || now.Before(b.lingerUntil)) && n == b.size {
 		a.atLeast = n
 	}
-	if b.lease || b.fallback || now.Before(b.leaseTill) {
+	if leased {
 		a.lease = db.Interval(b.Lease)
 	} else {
 		a.key, a.within = rand.Int64(), db.Interval(b.limit)
