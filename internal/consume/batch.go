@@ -88,6 +88,9 @@ func (b *Batches) express(t *batch) {
 		return
 	}
 
+	b.mu.Lock()
+	b.span.undone()
+	b.mu.Unlock()
 	// The mark goes first, while the lock is still there: a mark without a lock says that this node died.
 	if h.kind != haltLost || !b.lostAgain() {
 		b.unmark(marker)
@@ -373,7 +376,10 @@ func (b *Batches) adapt(r *shared) {
 	if len(r.bad) > 0 {
 		b.chunk = max(b.chunk/2, 1)
 	} else if len(r.left) == 0 {
-		b.chunk = min(2*b.chunk, b.size)
+		b.chunk = min(2*b.chunk, b.span.now)
+	}
+	if r.express {
+		b.span.committed(len(r.t.items)-len(r.left), len(r.bad), time.Since(r.t.began))
 	}
 }
 

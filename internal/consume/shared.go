@@ -92,7 +92,13 @@ func (r *shared) parts(items []*delivery) []part {
 		}
 		parts[i].items = append(parts[i].items, m)
 	}
-	return parts
+	var calls []part
+	for _, p := range parts {
+		for c := range slices.Chunk(p.items, r.b.size) {
+			calls = append(calls, part{p.handlers, c})
+		}
+	}
+	return calls
 }
 
 // run runs the handlers of items. What failed alone is among r.bad, and its effects are undone.
