@@ -19,6 +19,7 @@ package migrate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -64,7 +65,8 @@ type Report struct {
 //
 // Errors are of type *[nexus.Error] and of the family [nexus.ErrSchema]: NX501 the database is newer than this binary, NX503
 // an extension is missing or too old, NX504 the installer lacks rights, NX505 the file of an applied migration was changed;
-// or they carry Postgres's own code, 55P03 when another installer or a table's user did not finish in time.
+// or they carry Postgres's own code, 55P03 when another installer or a table's user did not finish in time, 40P01 when it lost
+// a deadlock against one five times.
 func Up(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*Report, error) {
 	return up(ctx, pool, opts, embedded())
 }
@@ -80,11 +82,27 @@ func Plan(ctx context.Context, pool *pgxpool.Pool, w io.Writer, opts *Options) e
 	return plan(ctx, pool, w, opts, embedded())
 }
 
+// tries bounds how often a run is repeated that met nodes or pg_cron's jobs in a deadlock and was chosen to give way.
+const tries = 5
+
 func up(ctx context.Context, pool *pgxpool.Pool, opts *Options, want schema) (*Report, error) {
 	o, err := opts.withDefaults()
 	if err != nil {
 		return nil, err
 	}
+	for try := 1; ; try++ {
+		report, err := install(ctx, pool, o, want)
+		if e, ok := errors.AsType[*nexus.Error](err); !ok || e.Code != deadlock || try == tries {
+			return report, err
+		}
+		o.Logger.Info("gave way to a user of the tables in a deadlock, beginning again", "try", try, "of", tries)
+	}
+}
+
+const deadlock = "40P01"
+
+// install does it once. All of it is one transaction, so that a failure leaves nothing behind.
+func install(ctx context.Context, pool *pgxpool.Pool, o options, want schema) (*Report, error) {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		return nil, wrap("connect", err)
