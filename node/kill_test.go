@@ -155,33 +155,46 @@ func TestKilledNodesLoseAndDoubleNothing(t *testing.T) {
 	}
 }
 
+// untilBuried starts one process after the other, until one of them buries the message that killed those before.
+func untilBuried(t *testing.T, db *dbtest.DB, mode string) {
+	t.Helper()
+	buried := func() bool { return dbtest.Get[bool](db, `select exists (select from core.dead_letters)`) }
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for deaths := 1; !buried(); deaths++ {
+		if deaths > 6 {
+			t.Fatal("the message was not buried")
+		}
+		cmd := spawn(t, db, mode)
+		ended := make(chan struct{})
+		go func() { _ = cmd.Wait(); close(ended) }()
+		late := time.After(time.Minute)
+		stuck := false
+		for alive := true; alive && !stuck; {
+			select {
+			case <-ended:
+				alive = false
+			case <-late:
+				stuck = true
+			case <-tick.C:
+				alive = !buried()
+			}
+		}
+		_ = cmd.Process.Kill()
+		<-ended
+		if stuck {
+			t.Fatal("for a minute the process has neither died of the message nor buried it")
+		}
+	}
+}
+
 func TestMessageThatKillsItsProcessIsBuried(t *testing.T) {
 	db := newDB(t)
 	if _, err := (queue.Emitter{Namespace: ns}).Emit(t.Context(), db.Pool, "killer", nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	emitMany(t, db, 200)
-	deaths := 0
-	for !dbtest.Get[bool](db, `select exists (select from core.dead_letters)`) {
-		if deaths++; deaths > 6 {
-			t.Fatal("the message was not buried")
-		}
-		cmd := spawn(t, db, "transactional")
-		ended := make(chan struct{})
-		go func() { _ = cmd.Wait(); close(ended) }()
-		tick := time.NewTicker(20 * time.Millisecond)
-		for alive := true; alive; {
-			select {
-			case <-ended:
-				alive = false
-			case <-tick.C:
-				alive = !dbtest.Get[bool](db, `select exists (select from core.dead_letters)`)
-			}
-		}
-		tick.Stop()
-		_ = cmd.Process.Kill()
-		<-ended
-	}
+	untilBuried(t, db, "transactional")
 	if got := dbtest.Get[string](db, `select format('%s %s', reason, attempts) from core.dead_letters`); got != "not acknowledged (process lost) 3" {
 		t.Errorf("dead letter: %s", got)
 	}
@@ -198,27 +211,7 @@ func TestMessageThatKillsItsProcessInExpress(t *testing.T) {
 			emitMany(t, db, 20)
 			emit(t, db, "express.killer", nil)
 			emitMany(t, db, 20)
-			deaths := 0
-			for !dbtest.Get[bool](db, `select exists (select from core.dead_letters)`) {
-				if deaths++; deaths > 6 {
-					t.Fatal("the message was not buried")
-				}
-				cmd := spawn(t, db, mode)
-				ended := make(chan struct{})
-				go func() { _ = cmd.Wait(); close(ended) }()
-				tick := time.NewTicker(20 * time.Millisecond)
-				for alive := true; alive; {
-					select {
-					case <-ended:
-						alive = false
-					case <-tick.C:
-						alive = !dbtest.Get[bool](db, `select exists (select from core.dead_letters)`)
-					}
-				}
-				tick.Stop()
-				_ = cmd.Process.Kill()
-				<-ended
-			}
+			untilBuried(t, db, mode)
 			spawn(t, db, mode)
 			db.Wait(queueEmpty)
 			checkEffects(t, db, 40)
