@@ -79,6 +79,7 @@ const (
 )
 
 func TestTransactionalEffectAndAckCommitTogether(t *testing.T) {
+	t.Parallel()
 	db := newDB(t)
 	n := node.New(db.Pool, node.Config{Namespace: ns})
 	n.On("order.placed", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return effect(ctx, tx, d, "first") })
@@ -159,6 +160,7 @@ type nilError struct{ text string }
 func (e *nilError) Error() string { return e.text } // panics on nil
 
 func TestReleaseUsesNoAttempt(t *testing.T) {
+	t.Parallel()
 	db := newDB(t)
 	n := node.New(db.Pool, node.Config{Namespace: ns})
 	seen := make(chan [2]int, 3)
@@ -183,6 +185,7 @@ func TestReleaseUsesNoAttempt(t *testing.T) {
 }
 
 func TestExhaustedAttemptsAreBuried(t *testing.T) {
+	t.Parallel()
 	db := newDB(t)
 	n := node.New(db.Pool, node.Config{Namespace: ns})
 	h := n.OnLeased("x", func(_ context.Context, d *nexus.Delivery) error {
@@ -202,6 +205,7 @@ func TestExhaustedAttemptsAreBuried(t *testing.T) {
 }
 
 func TestLeasedAckInsideOwnTransaction(t *testing.T) {
+	t.Parallel()
 	db := newDB(t)
 	n := node.New(db.Pool, node.Config{Namespace: ns})
 	n.OnLeased("x", func(ctx context.Context, d *nexus.Delivery) error {
@@ -247,6 +251,7 @@ func TestLeaseIsRenewedWhileTheHandlerRuns(t *testing.T) {
 }
 
 func TestLostLeaseCancelsAndTheLateResultIsRefused(t *testing.T) {
+	t.Parallel()
 	db := newDB(t)
 	n := node.New(db.Pool, node.Config{Namespace: ns, Lease: time.Second})
 	cause := make(chan error, 1)
@@ -271,6 +276,7 @@ func TestLostLeaseCancelsAndTheLateResultIsRefused(t *testing.T) {
 }
 
 func TestTimeoutIsAFailedAttempt(t *testing.T) {
+	t.Parallel()
 	db := newDB(t)
 	n := node.New(db.Pool, node.Config{Namespace: ns, Retry: quick})
 	h := n.OnLeased("x", func(ctx context.Context, d *nexus.Delivery) error {
@@ -290,6 +296,7 @@ func TestTimeoutIsAFailedAttempt(t *testing.T) {
 }
 
 func TestUndecodablePayloadIsNotHandled(t *testing.T) {
+	t.Parallel()
 	db := newDB(t)
 	n := node.New(db.Pool, node.Config{Namespace: ns, Retry: nexus.RetryPolicy{MaxAttempts: 1}})
 	node.OnT(n, nexus.EventType[int]("x"), func(context.Context, pgx.Tx, *nexus.DeliveryOf[int]) error {
@@ -302,6 +309,7 @@ func TestUndecodablePayloadIsNotHandled(t *testing.T) {
 }
 
 func TestHandSentMessageIsUnknownRaw(t *testing.T) {
+	t.Parallel()
 	db := newDB(t)
 	n := node.New(db.Pool, node.Config{Namespace: ns})
 	got := make(chan json.RawMessage, 1)
@@ -317,6 +325,7 @@ func TestHandSentMessageIsUnknownRaw(t *testing.T) {
 }
 
 func TestHandSentMessageThatNobodyHandlesIsADeadLetter(t *testing.T) {
+	t.Parallel()
 	db := newDB(t)
 	n := node.New(db.Pool, node.Config{Namespace: ns})
 	n.OnLeased("x", func(context.Context, *nexus.Delivery) error { return nil })
@@ -330,6 +339,7 @@ func TestHandSentMessageThatNobodyHandlesIsADeadLetter(t *testing.T) {
 }
 
 func TestDelayedEventIsHandledWhenDue(t *testing.T) {
+	t.Parallel()
 	db := newDB(t)
 	n := node.New(db.Pool, node.Config{Namespace: ns})
 	n.On("x", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return effect(ctx, tx, d, "") })
@@ -347,6 +357,7 @@ func TestDelayedEventIsHandledWhenDue(t *testing.T) {
 }
 
 func TestNodeTakesOnlyItsTypes(t *testing.T) {
+	t.Parallel()
 	db := newDB(t)
 	n := node.New(db.Pool, node.Config{Namespace: ns})
 	n.OnLeased("mine", func(context.Context, *nexus.Delivery) error { return nil })
@@ -360,6 +371,7 @@ func TestNodeTakesOnlyItsTypes(t *testing.T) {
 }
 
 func TestRegistrationAndGoodbye(t *testing.T) {
+	t.Parallel()
 	db := newDB(t)
 	n := node.New(db.Pool, node.Config{Namespace: ns, ID: "n1"})
 	n.OnLeased("x", func(context.Context, *nexus.Delivery) error { return nil })
@@ -394,6 +406,7 @@ func TestANodeThatNeverBeganIsStopped(t *testing.T) {
 }
 
 func TestDrainFinishesWhatRunsAndReleasesTheRest(t *testing.T) {
+	t.Parallel()
 	db := newDB(t)
 	n := node.New(db.Pool, node.Config{Namespace: ns, Workers: 1})
 	running, finish := make(chan struct{}, 9), make(chan struct{})
@@ -421,6 +434,7 @@ func TestDrainFinishesWhatRunsAndReleasesTheRest(t *testing.T) {
 }
 
 func TestHandlerThatIgnoresTheEndDoesNotHoldUpTheExit(t *testing.T) {
+	t.Parallel()
 	db := newDB(t)
 	n := node.New(db.Pool, node.Config{Namespace: ns, Grace: 50 * time.Millisecond})
 	running, forever := make(chan struct{}), make(chan struct{})
@@ -444,6 +458,7 @@ func TestHandlerThatIgnoresTheEndDoesNotHoldUpTheExit(t *testing.T) {
 }
 
 func TestWorkRunsInlineWhatIsDue(t *testing.T) {
+	t.Parallel()
 	db := newDB(t)
 	n := node.New(db.Pool, node.Config{Namespace: ns})
 	n.On("x", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return effect(ctx, tx, d, "") })
@@ -461,6 +476,7 @@ func TestWorkRunsInlineWhatIsDue(t *testing.T) {
 }
 
 func TestBackendsTerminatedUnderLoad(t *testing.T) {
+	t.Parallel()
 	db := newDB(t)
 	n := node.New(db.Pool, node.Config{Namespace: ns, Lease: 2 * time.Second})
 	n.On("x", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return effect(ctx, tx, d, "") })

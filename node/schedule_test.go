@@ -74,6 +74,7 @@ func TestTimerIsWoken(t *testing.T) {
 // S1: whoever comes, at once: pg_cron's tick, the tasks' own jobs in pg_cron, three nodes, ticks by hand, firing as pg_cron's role, and
 // people. Twenty slots of 500 tasks, in the middle of which the minute turns, when pg_cron comes.
 func TestEachSlotOnceWhoeverComes(t *testing.T) {
+	t.Parallel()
 	const tasks, slots = 500, 20
 	db := dbtest.Cron(t)
 	t.Cleanup(func() {

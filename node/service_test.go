@@ -11,6 +11,7 @@ import (
 )
 
 func TestDeclaredBecomesTrueWhenTheNodeRuns(t *testing.T) {
+	t.Parallel()
 	db := newDB(t)
 	if _, err := (schedule.Declared{Owner: "billing", Tasks: []schedule.Task{{Namespace: ns, Name: "old", Cron: "* * * * *", Type: "x"}}}).Apply(t.Context(), db.Pool, false); err != nil {
 		t.Fatal(err)
@@ -22,6 +23,7 @@ func TestDeclaredBecomesTrueWhenTheNodeRuns(t *testing.T) {
 }
 
 func TestAServiceThatFailsEndsTheNode(t *testing.T) {
+	t.Parallel()
 	db := newDB(t)
 	n := node.New(db.Pool, node.Config{Namespace: ns})
 	n.Add(schedule.Declared{Owner: "billing", Tasks: []schedule.Task{{Name: "close-day", Cron: "30 25 * * *", Type: "day.closed"}}})
