@@ -19,7 +19,7 @@ type Handler struct {
 	Timeout time.Duration     // of one attempt; 0: Config.Timeout; negative: none
 	Workers int               // at once on this node; 0: Config.Workers
 
-	Batch   int           // OnBatch, On with Express: most events a transaction, up to 10,000; 0: 100 a call, up to 500 a transaction while they are quick
+	Batch   int           // OnBatch, On with Express: most events a transaction, up to 10,000; 0: 100 a call, up to 1,000 a transaction while they are quick
 	Linger  time.Duration // OnBatch, On with Express: how long to wait for a full batch; 0: not at all; up to 1 min
 	Leased  bool          // OnBatch: claim by lease instead of express
 	Express bool          // On: several events share one transaction

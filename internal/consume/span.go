@@ -3,11 +3,11 @@ package consume
 import "time"
 
 const (
-	maxSpan = 500 // items a transaction; more gains little and is longer in the way
+	maxSpan = 1000 // items a transaction; more gains little and is longer in the way
 
 	// A transaction that took less than quickSpan may hold more, one that took longer than slowSpan holds too much.
-	quickSpan = 25 * time.Millisecond
-	slowSpan  = 100 * time.Millisecond
+	quickSpan = 50 * time.Millisecond
+	slowSpan  = 200 * time.Millisecond
 
 	// calmAfter is how many transactions have to go well after one that came to nothing: it ran again item by item.
 	calmAfter = 20

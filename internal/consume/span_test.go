@@ -11,22 +11,25 @@ func TestSpanGrowsWhileHandlersAreQuick(t *testing.T) {
 	if s.now != 100 {
 		t.Errorf("%d after a transaction that was not full, want 100", s.now)
 	}
-	for _, want := range []int{200, 400, 500, 500} {
+	for _, want := range []int{200, 400, 800, 1000, 1000} {
 		if s.committed(s.now, 0, time.Millisecond); s.now != want {
 			t.Errorf("%d after a quick one, want %d", s.now, want)
 		}
 	}
-	if s.committed(500, 0, quickSpan); s.now != 500 {
-		t.Errorf("%d after one that was neither quick nor slow, want 500", s.now)
+	if s.committed(1000, 0, quickSpan); s.now != 1000 {
+		t.Errorf("%d after one that was neither quick nor slow, want 1000", s.now)
 	}
-	if s.committed(500, 0, time.Second); s.now != 250 {
-		t.Errorf("%d after a slow one, want 250", s.now)
+	if s.committed(1000, 0, time.Second); s.now != 500 {
+		t.Errorf("%d after a slow one, want 500", s.now)
 	}
-	if s.committed(250, 3, time.Millisecond); s.now != 125 {
-		t.Errorf("%d after failures, want 125", s.now)
+	if s.committed(200, 3, time.Millisecond); s.now != 250 {
+		t.Errorf("%d after failures, want 250", s.now)
+	}
+	if s.committed(200, 3, time.Millisecond); s.now != 125 {
+		t.Errorf("%d after more of them, want 125", s.now)
 	}
 	if s.committed(125, 3, time.Millisecond); s.now != 100 {
-		t.Errorf("%d after more of them, want a call's 100", s.now)
+		t.Errorf("%d, want no less than a call's 100", s.now)
 	}
 }
 

@@ -24,16 +24,15 @@ declare
     v_now      timestamptz := core_private.now();
     v_owner    record;
     v_trouble  boolean := false;
-    v_suspects bigint := 0;
-    v_dead     bigint[] := '{}';
-    v_dead_ct  integer[] := '{}';
-    v_reason   text[] := '{}';
-    v_outcome  text;
-    v_id       bigint;
-    v_ct       integer;
-    v_message  jsonb;
-    v_headers  jsonb;
+    v_relation text := core_private.queue_relation(p_queue);
+    v_tids     tid[];
+    v_count    integer;
+    v_suspects integer;
+    v_looked   integer;
     v_scanned  bigint;
+    v_dead     bigint[];
+    v_dead_ct  integer[];
+    v_reason   text[];
 begin
     select * into v_owner from core_private.queue_owner(p_queue, 'consume');
     if v_owner.consumer_id is null then
@@ -66,19 +65,20 @@ begin
         return;
     end if;
 
-    for v_outcome, v_id, v_ct, v_message, v_headers, v_scanned in execute format($q$
+    execute format($q$
         with w as materialized (
-            select q.ctid as tid, q.msg_id, core_private.event_type_of(q.message) as t from %1$s q where %2$s),
+            select q.ctid as tid, q.msg_id, case when q.message ->> 'eventType' = any ($14) then q.message ->> 'eventType' else core_private.event_type_of(q.message) end as t
+              from %1$s q where %2$s),
         c as materialized (
-            select q.ctid as tid, q.msg_id, q.read_ct, q.message, q.headers, w.t, coalesce(pg_column_size(q.message), 0) as bytes,
-                   case when not ($5 or coalesce(w.t, 'unknown.raw') = any ($6) or coalesce(w.t, 'unknown.raw') ^@ any ($7)) then 'stray'
-                        when q.read_ct > 2147480000 or q.read_ct > 0 and core_private.attempts_used_up(q.read_ct, q.headers, coalesce(w.t, 'unknown.raw'), $6, $8, $9) then 'dead'
-                        else 'claim' end as fate
+            select q.ctid as tid, q.msg_id, q.read_ct, q.headers, w.t, coalesce(pg_column_size(q.message), 0) as bytes,
+                   case when not ($5 or coalesce(w.t, 'unknown.raw') = any ($6) or coalesce(w.t, 'unknown.raw') ^@ any ($7)) then 'not an envelope'
+                        when q.read_ct > 2147480000 or q.read_ct > 0 and core_private.attempts_used_up(q.read_ct, q.headers, coalesce(w.t, 'unknown.raw'), $6, $8, $9) then 'not acknowledged (process lost)'
+                   end as fate
               from w join %1$s q on q.ctid = w.tid
              where (w.t is null or $5 or w.t = any ($6) or w.t ^@ any ($7)) and q.vt <= $2 and q.msg_id = w.msg_id
              limit $4 for update of q skip locked),
         s as materialized (
-            select c.*, sum(c.bytes) over (rows unbounded preceding) - c.bytes as bytes_before,
+            select c.tid, c.msg_id, sum(c.bytes) over (rows unbounded preceding) - c.bytes as bytes_before,
                    $10 is not null and (
                        core_private.attempt_of(c.read_ct, c.headers) > coalesce(core_private.header_number(c.headers, 'nexus-failures'), 0)
                        or $11 and exists (select from core_private.express_batches b
@@ -86,37 +86,35 @@ begin
                                              and (b.msg_ids is null or c.msg_id = any (b.msg_ids)))
                        or (c.read_ct > 0 or $11)
                           and core_private.attempts_used_up(c.read_ct + 1, c.headers, coalesce(c.t, 'unknown.raw'), $6, $8, $9)) as alone
-              from c where c.fate = 'claim' and (select count(*) from c x where x.fate = 'claim') >= $13),
-        a as materialized (select min(s.msg_id) as msg_id from s where s.alone),
-        p as materialized (
-            select s.* from s cross join a where s.bytes_before < 33554432 and (a.msg_id is null or s.msg_id = a.msg_id) or s.msg_id = a.msg_id),
-        u as (
-            update %1$s q set vt = $2 + $10, read_ct = q.read_ct + 1, last_read_at = $2
-              from p where q.ctid = p.tid and $10 is not null returning q.msg_id, q.read_ct, q.message, q.headers)
-        select 'claimed' as outcome, p.msg_id, p.read_ct, p.message, p.headers, null::bigint as scanned_to from p where $10 is null
-        union all select 'claimed', u.msg_id, u.read_ct, u.message, u.headers, null from u
-        union all select c.fate, c.msg_id, c.read_ct, null, null, null from c where c.fate in ('dead', 'stray')
-        union all select 'few', null, count(*)::integer, null, null, null from c where c.fate = 'claim' having count(*) between 1 and $13 - 1
-        union all select 'alone', null, count(*)::integer, null, null, null from s where s.alone having count(*) > 0
-        union all select 'window', null, count(*)::integer, null, null, max(w.msg_id) from w
-        $q$, core_private.queue_relation(p_queue),
+              from c where c.fate is null and (select count(*) from c x where x.fate is null) >= $13),
+        a as materialized (select min(s.msg_id) as msg_id from s where s.alone)
+        select (select array_agg(s.tid) from s cross join a
+                 where s.bytes_before < 33554432 and (a.msg_id is null or s.msg_id = a.msg_id) or s.msg_id = a.msg_id),
+               (select count(*)::integer from c where c.fate is null), (select count(*)::integer from s where s.alone),
+               (select count(*)::integer from w), (select max(w.msg_id) from w),
+               array_agg(c.msg_id), array_agg(c.read_ct), array_agg(c.fate) from c where c.fate is not null
+        $q$, v_relation,
         case when p_sweep then 'q.vt <= $2 order by q.vt limit $3' else 'q.msg_id >= $1 and q.vt <= $2 order by q.msg_id limit $3' end)
-        using coalesce(p_floor, 0), v_now, least(greatest(coalesce(p_window, p_limit), p_limit), 10000), p_limit, '*' = any (p_types), p_types,
-              array(select left(t, -1) from unnest(p_types) t where right(t, 2) in ('.*', ':*')), p_max_attempts,
-              core_private.max_attempts(v_owner.consumer_retry, v_owner.namespace_retry), p_lease, v_trouble, p_queue, p_at_least
-    loop
-        if v_outcome in ('claimed', 'window', 'few', 'alone') then
-            outcome := v_outcome; msg_id := v_id; read_ct := v_ct; message := v_message; headers := v_headers; scanned_to := v_scanned;
-            return next;
-            if v_outcome = 'alone' then
-                v_suspects := v_ct;
-            end if;
-        else
-            v_dead := v_dead || v_id;
-            v_dead_ct := v_dead_ct || v_ct;
-            v_reason := v_reason || case v_outcome when 'dead' then 'not acknowledged (process lost)' else 'not an envelope' end;
-        end if;
-    end loop;
+       into v_tids, v_count, v_suspects, v_looked, v_scanned, v_dead, v_dead_ct, v_reason
+      using coalesce(p_floor, 0), v_now, least(greatest(coalesce(p_window, p_limit), p_limit), 10000), p_limit, '*' = any (p_types), p_types,
+            array(select left(t, -1) from unnest(p_types) t where right(t, 2) in ('.*', ':*')), p_max_attempts,
+            core_private.max_attempts(v_owner.consumer_retry, v_owner.namespace_retry), p_lease, v_trouble, p_queue, p_at_least,
+            -- What reads like one of these is a type; see core.claim.
+            array(select t from unnest(p_types) t where core_private.is_event_type(t) and t ~ '[A-Za-z]' and t not in ('true', 'false'));
+    -- Locked, so they are still in their places.
+    if p_lease is null then
+        -- offset 0, or the planner walks the index that gives the order.
+        return query execute format('select ''claimed''::text, l.*, null::bigint from (select q.msg_id, q.read_ct, q.message, q.headers from %s q where q.ctid = any ($1) offset 0) l order by l.msg_id', v_relation)
+            using v_tids;
+    else
+        return query execute format($q$
+            with u as (update %s q set vt = $2 + $3, read_ct = q.read_ct + 1, last_read_at = $2 where q.ctid = any ($1) returning q.msg_id, q.read_ct, q.message, q.headers)
+            select 'claimed'::text, u.*, null::bigint from u order by u.msg_id $q$, v_relation)
+            using v_tids, v_now, p_lease;
+    end if;
+    return query select r.* from (values ('few', v_count), ('alone', v_suspects), ('window', v_looked)) o(outcome, n)
+           cross join lateral (select o.outcome, null::bigint, o.n, null::jsonb, null::jsonb, case when o.outcome = 'window' then v_scanned end) r
+           where o.outcome = 'window' or o.n > 0 and (o.outcome = 'alone' or o.n < p_at_least);
     if v_trouble and v_suspects > 0 then
         -- Not quiet yet. Once a minute is enough, and whoever comes second leaves it to the first.
         update core_private.express_batches b set died_at = v_now
@@ -125,7 +123,7 @@ begin
              where x.queue_name = p_queue and x.died_at is not null order by x.died_at desc limit 1 for update skip locked)
            and b.died_at < v_now - interval '1 minute';
     end if;
-    if v_dead <> '{}' then
+    if v_dead is not null then
         return query select 'buried'::text, b.msg_id, b.read_ct, null::jsonb, null::jsonb, null::bigint
                        from core_private.bury_found(p_queue, v_owner.namespace, v_owner.consumer, v_dead, v_dead_ct, v_reason, v_now) b;
     end if;
