@@ -612,11 +612,15 @@ func TestBatchAndLinger(t *testing.T) {
 			if took := time.Since(began); took > 20*time.Second {
 				t.Errorf("a full batch waited for %s", took)
 			}
+			mu.Lock()
 			if len(xids) != 1 {
 				t.Errorf("batches of %v, want one of 10", xids)
 			}
+			mu.Unlock()
 			emitMany(t, db, 35)
 			db.Wait(`select count(*) <= 5 from pgmq.q_core_events_shop`)
+			mu.Lock()
+			defer mu.Unlock()
 			for _, n := range xids {
 				if n != 10 {
 					t.Errorf("a batch of %d", n)
@@ -707,14 +711,14 @@ func TestExpressLimit(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			db := newDB(t)
-			n := node.New(db.Pool, node.Config{Namespace: ns, Express: 200 * time.Millisecond})
+			n := node.New(db.Pool, node.Config{Namespace: ns, Express: time.Second})
 			var calls atomic.Int32
 			sharing[mode](n, "x", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error {
 				calls.Add(1)
 				if err := effect(ctx, tx, d, ""); err != nil {
 					return err
 				}
-				_, err := tx.Exec(ctx, "select pg_sleep(0.5)")
+				_, err := tx.Exec(ctx, "select pg_sleep(2)")
 				return err
 			})
 			start(t, n)
