@@ -29,7 +29,7 @@ func TestAnOperatorDrainsANode(t *testing.T) {
 	go func() { done <- n.Run(t.Context()) }()
 	emit(t, db, "x", nil)
 	<-running
-	db.Wait("select count(*) > 0 from pg_stat_activity where application_name like 'nexus:%/drained listen' and state = 'idle'")
+	db.Wait("select count(*) > 0 from pg_stat_activity where application_name like 'nexus:%/drained listen' and state = 'idle' and query = 'listen nexus_wake'")
 	asked := time.Now()
 	// A stranger's notification alone does nothing.
 	db.Exec("select pg_notify('nexus_wake', 'drain:' || md5('drained'))")
@@ -64,7 +64,7 @@ func TestAStrangersNotificationDrainsNobody(t *testing.T) {
 	n := node.New(db.Pool, node.Config{Namespace: ns, ID: "calm"})
 	n.On("x", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return effect(ctx, tx, d, "") })
 	start(t, n)
-	db.Wait("select count(*) > 0 from pg_stat_activity where application_name like 'nexus:%/calm listen' and state = 'idle'")
+	db.Wait("select count(*) > 0 from pg_stat_activity where application_name like 'nexus:%/calm listen' and state = 'idle' and query = 'listen nexus_wake'")
 	before := dbtest.Get[time.Time](db, "select last_heartbeat from core.nodes where node_id = 'calm'")
 	db.Exec("select pg_notify('nexus_wake', 'drain:' || md5('calm'))")
 	db.Wait("select last_heartbeat > $1 from core.nodes where node_id = 'calm'", before)

@@ -313,8 +313,8 @@ func (r *run) listen(ctx context.Context, runners []runner) {
 			if key == "" || key == timersKey {
 				r.wakeTimer()
 			}
-			if key == r.member.DrainKey() {
-				// Anyone may notify; the heartbeat asks whether it is so.
+			if key == "" || key == r.member.DrainKey() {
+				// Anyone may notify, and what came before was not heard; the heartbeat asks whether it is so.
 				select {
 				case r.nudged <- struct{}{}:
 				default:
