@@ -16,7 +16,9 @@ begin
     end if;
     perform core_private.require_duty(v_namespace, 'consume');
     update core.nodes n set last_heartbeat = core_private.now(), state = p_state, metadata = n.metadata || p_info, session_pid = pg_backend_pid()
-     where n.node_id = p_node_id and n.incarnation = p_incarnation and n.state <> 'lost';
+     where n.node_id = p_node_id and n.incarnation = p_incarnation and n.state <> 'lost'
+       -- A heartbeat that was given up on may still come after the goodbye.
+       and (n.state <> 'stopped' or p_state = 'stopped');
     return found;
 end $$;
 comment on function core.heartbeat(text, uuid, text, jsonb) is 'For nodes: a sign of life with the state; false when the node is unknown, was marked lost or was superseded by a later incarnation, and must register anew. Raises NX006, NX401, NX402.';
