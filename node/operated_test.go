@@ -57,6 +57,29 @@ func TestAnOperatorDrainsANode(t *testing.T) {
 	}
 }
 
+// A request made while nobody listens is seen when the node listens again, not with the next heartbeat.
+func TestADrainThatNobodyHeard(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	n := node.New(db.Pool, node.Config{Namespace: ns, ID: "deaf"})
+	n.OnLeased("x", func(context.Context, *nexus.Delivery) error { return nil })
+	done := make(chan error, 1)
+	go func() { done <- n.Run(t.Context()) }()
+	const listening = " from pg_stat_activity where application_name like 'nexus:%/deaf listen' and state = 'idle' and query = 'listen nexus_wake'"
+	db.Wait("select count(*) = 1" + listening)
+	db.Exec(`do $$ begin
+		perform pg_terminate_backend(pid, 10000)` + listening + `;
+		perform core.drain_node('deaf', 'deploy');
+	end $$`)
+	asked := time.Now()
+	if err := <-done; err != nil {
+		t.Errorf("Run: %v", err)
+	}
+	if took := time.Since(asked); took > 15*time.Second {
+		t.Errorf("it was heard after %s", took)
+	}
+}
+
 // Anyone may notify; what counts is what the heartbeat hears.
 func TestAStrangersNotificationDrainsNobody(t *testing.T) {
 	t.Parallel()

@@ -31,3 +31,10 @@ select throws_ok($$select core.register_node('shop', 'k', true, '{}', '{"host": 
 update core.nodes set principal = core_private.principal() where node_id = 'k';
 select lives_ok($$select core.register_node('shop', 'k', true, '{}', '{"host": "h"}')$$, 'the same login on the same host may come back at once');
 select ok(not core.heartbeat('k', (select incarnation from b), 'active'), 'and has superseded the one before');
+-- its end
+create temporary table d as select * from core.register_node('shop', 'd', true, '{}');
+select ok(core.heartbeat('d', (select incarnation from d), 'stopped'), 'a goodbye');
+select ok(not core.heartbeat('d', (select incarnation from d), 'draining'), 'a heartbeat that comes late');
+select is((select state from core.nodes where node_id = 'd'), 'stopped', 'does not undo it');
+select ok(core.heartbeat('d', (select incarnation from d), 'stopped'), 'it may be said twice');
+select lives_ok($$select core.register_node('shop', 'd', true, '{}')$$, 'and the id is free');
