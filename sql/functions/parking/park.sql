@@ -9,7 +9,6 @@ set enable_seqscan = off
 set enable_bitmapscan = off
 set enable_sort = off
 set jit = off
-set jit = off
 as $$
 declare
     v_now    timestamptz := core_private.now();

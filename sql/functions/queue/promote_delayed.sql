@@ -5,7 +5,6 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
 set jit = off
-set jit = off
 as $$
 declare
     v_now   timestamptz := core_private.now();

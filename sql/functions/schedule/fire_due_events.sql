@@ -39,7 +39,7 @@ begin
           from cut c group by c.namespace, c.alone, c.by_bytes, c.by_rows order by c.alone nulls first, min(c.due_at), c.namespace
     loop
         v_seen := v_seen + cardinality(r.ids);
-        v_fired := v_fired + core_private.fire_events(r.namespace, r.ids, v_now);
+        v_fired := v_fired + core_private.fire_isolated('events', r.namespace, r.ids, v_now);
     end loop;
     if v_sweep and v_seen < p_limit then
         perform from core_private.fire_floor f where f.swept_at = v_state.swept_at for update skip locked;

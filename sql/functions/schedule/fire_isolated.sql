@@ -1,17 +1,19 @@
--- A set that fails is halved, down to the task that fails alone, which is put back with its error: for a minute, then longer, an hour at
--- most.
-create or replace function core_private.fire_isolated(p_namespace text, p_task_ids uuid[], p_now timestamptz)
+-- A set that fails is halved, down to the one that fails alone.
+create or replace function core_private.fire_isolated(p_what text, p_namespace text, p_ids uuid[], p_now timestamptz)
 returns integer
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_half  integer := cardinality(p_task_ids) / 2;
+    v_half  integer := cardinality(p_ids) / 2;
     v_state text;
     v_error text;
 begin
     begin
-        return core_private.fire_set(p_namespace, p_task_ids, p_now);
+        if p_what = 'tasks' then
+            return core_private.fire_set(p_namespace, p_ids, p_now);
+        end if;
+        return core_private.append_scheduled_events(p_namespace, p_ids, p_now);
     exception when others then
         get stacked diagnostics v_state = returned_sqlstate, v_error = message_text;
         if core_private.is_transient(v_state) then
@@ -19,12 +21,13 @@ begin
         end if;
     end;
     if v_half > 0 then
-        return core_private.fire_isolated(p_namespace, p_task_ids[:v_half], p_now) + core_private.fire_isolated(p_namespace, p_task_ids[v_half + 1:], p_now);
+        return core_private.fire_isolated(p_what, p_namespace, p_ids[:v_half], p_now) + core_private.fire_isolated(p_what, p_namespace, p_ids[v_half + 1:], p_now);
     end if;
-    update core.scheduled_tasks t
-       set failures = t.failures + 1, last_error = core_private.clean_text(v_state || ' ' || v_error),
-           next_run_at = p_now + least(interval '1 hour', interval '1 minute' * power(2, least(t.failures, 6)))
-     where t.task_id = p_task_ids[1];
+    if p_what = 'tasks' then
+        perform core_private.fail_task(p_ids[1], v_state || ' ' || v_error, p_now);
+    else
+        perform core_private.fail_scheduled_event(p_ids[1], v_state || ' ' || v_error, p_now);
+    end if;
     return 0;
 end $$;
-comment on function core_private.fire_isolated(text, uuid[], timestamptz) is 'Fires locked tasks of one namespace, and records the error of those that cannot be fired; returns how many events were emitted. Raises what passes by itself.';
+comment on function core_private.fire_isolated(text, text, uuid[], timestamptz) is 'Fires locked tasks, or events, of one namespace (p_what: tasks or events), and records the error of those that cannot be fired; returns how many events were emitted. Raises what passes by itself.';

@@ -45,7 +45,7 @@ begin
                            for update skip locked) d) q
          group by q.namespace, q.set
     loop
-        v_fired := v_fired + core_private.fire_isolated(r.namespace, r.ids, v_now);
+        v_fired := v_fired + core_private.fire_isolated('tasks', r.namespace, r.ids, v_now);
     end loop;
     for r in
         select q.namespace, array_agg(q.task_id) as ids
@@ -54,14 +54,14 @@ begin
                          where t.next_run_at <= v_due and t.failures = 0 order by t.next_run_at limit p_limit for update skip locked) d) q
          group by q.namespace, q.set order by min(q.next_run_at)
     loop
-        v_fired := v_fired + core_private.fire_isolated(r.namespace, r.ids, v_now);
+        v_fired := v_fired + core_private.fire_isolated('tasks', r.namespace, r.ids, v_now);
         exit when clock_timestamp() - v_begin > interval '20 seconds';
     end loop;
     for r in
         select t.namespace, array[t.task_id] as ids from core.scheduled_tasks t
          where t.next_run_at <= v_due and t.failures > 0 order by t.next_run_at limit least(p_limit, 200) for update skip locked
     loop
-        v_fired := v_fired + core_private.fire_isolated(r.namespace, r.ids, v_now);
+        v_fired := v_fired + core_private.fire_isolated('tasks', r.namespace, r.ids, v_now);
         exit when clock_timestamp() - v_begin > interval '20 seconds';
     end loop;
     return v_fired;

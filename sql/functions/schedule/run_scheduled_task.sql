@@ -13,7 +13,7 @@ begin
     elsif session_user = 'nexus_scheduler' then
         select t.namespace into v_namespace from core.scheduled_tasks t where t.task_id = p_task_id and t.next_run_at <= v_now for update skip locked;
         if found then
-            perform core_private.fire_isolated(v_namespace, array[p_task_id], v_now);
+            perform core_private.fire_isolated('tasks', v_namespace, array[p_task_id], v_now);
         end if;
     else
         perform core.run_task_now(p_task_id);
