@@ -704,6 +704,84 @@ func TestModesOfOneConsumer(t *testing.T) {
 	checkEffects(t, db, 1000)
 }
 
+// Handlers that ignore the end of their context keep their places, and no more: with places left the group goes on.
+func TestStuckHandlersOfABatch(t *testing.T) {
+	t.Parallel()
+	for mode, on := range sharing {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			db := newDB(t)
+			n := node.New(db.Pool, node.Config{Namespace: ns, Workers: 8, Retry: nexus.RetryPolicy{MaxAttempts: 2, Base: time.Millisecond, Jitter: -1}})
+			release := make(chan struct{})
+			on(n, "*", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error {
+				if d.Type == "stuck" {
+					<-release
+				}
+				return effect(ctx, tx, d, "")
+			}).Timeout = time.Second
+			start(t, n)
+			defer close(release)
+			emit(t, db, "stuck", nil)
+			db.Wait(`select count(*) = 1 from core.dead_letters where reason = 'timeout'`)
+			emitMany(t, db, 3)
+			db.Wait(`select count(*) = 3 from public.effect`)
+		})
+	}
+}
+
+// What was given up may come back, but begins nothing any more: its events are somebody else's.
+func TestHandlersThatWereGivenUpBeginNothing(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"OnBatch", "On express"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			db := newDB(t)
+			n := node.New(db.Pool, node.Config{Namespace: ns, Express: time.Second})
+			release, returned := make(chan struct{}), make(chan struct{})
+			var calls, others atomic.Int32
+			stays := func() bool {
+				if calls.Add(1) > 1 {
+					return false
+				}
+				defer close(returned)
+				<-release
+				return true
+			}
+			if mode == "OnBatch" {
+				n.OnBatch("x", func(ctx context.Context, tx pgx.Tx, batch []*nexus.Delivery) error {
+					if stays() {
+						return nil
+					}
+					return eachOf(func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return effect(ctx, tx, d, "") })(ctx, tx, batch)
+				})
+				n.OnBatch("x", func(context.Context, pgx.Tx, []*nexus.Delivery) error { others.Add(1); return nil })
+			} else {
+				n.On("x", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error {
+					if stays() {
+						return nil
+					}
+					return effect(ctx, tx, d, "")
+				}).Express = true
+			}
+			emitMany(t, db, 3)
+			start(t, n)
+			db.Wait(queueEmpty)
+			checkEffects(t, db, 3)
+			before, beforeOthers := calls.Load(), others.Load()
+			close(release)
+			<-returned
+			emit(t, db, "x", nil)
+			db.Wait(`select count(*) = 4 from public.effect`)
+			if n := calls.Load() - before; n != 1 && mode == "On express" {
+				t.Errorf("%d calls after the one that was given up, want one, for the new event", n)
+			}
+			if n := others.Load() - beforeOthers; n != 1 && mode == "OnBatch" {
+				t.Errorf("%d calls of the other handler, want one, for the new event", n)
+			}
+		})
+	}
+}
+
 // A batch beyond the express limit is rolled back, costs no attempt, and runs under leases, where only Timeout bounds it.
 func TestExpressLimit(t *testing.T) {
 	t.Parallel()

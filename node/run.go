@@ -233,7 +233,9 @@ func (r *run) register(ctx context.Context) error {
 		info["program"] = b.Path
 	}
 	err := r.member.Register(ctx, r.handlers.Patterns(), info)
-	r.registered.Store(err == nil)
+	if err == nil {
+		r.registered.Store(true)
+	}
 	return err
 }
 

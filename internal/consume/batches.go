@@ -1,6 +1,7 @@
 package consume
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"math/rand/v2"
@@ -191,7 +192,8 @@ func (b *Batches) plan(now time.Time) batchStep {
 		return batchStep{stop: true}
 	case now.Before(b.retryAt):
 		return batchStep{until: b.retryAt}
-	case len(b.busy)+len(b.stuck) >= b.crew():
+	// What is stuck keeps nobody from the database, only its own place.
+	case len(b.busy) >= b.crew() || len(b.busy)+len(b.stuck) >= b.most:
 		b.lastGood = now
 		return batchStep{}
 	case b.pace.wake || !now.Before(b.pace.next):
@@ -351,7 +353,7 @@ func (b *Batches) leave(t *batch) {
 		b.part = average(b.part, t.overhead)
 	}
 	if len(t.left) > 0 {
-		b.floor.lower(t.left[0].d.MessageID)
+		b.floor.lower(slices.MinFunc(t.left, func(x, y *delivery) int { return cmp.Compare(x.d.MessageID, y.d.MessageID) }).d.MessageID)
 		b.pace.next = now
 	}
 	b.changed.Broadcast()

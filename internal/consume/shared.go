@@ -21,6 +21,7 @@ type shared struct {
 	b       *Batches
 	t       *batch
 	tx      *transaction
+	gone    atomic.Bool     // handlers were given up: no other may begin in their goroutine
 	ends    atomic.Int64    // when the handlers that run now have had their timeout, in ns since 1970; 0: never
 	ctx     context.Context // of the handlers, all told
 	guards  int             // savepoints left
@@ -62,6 +63,7 @@ type halt struct {
 	end    ended
 	blamed []*delivery   // haltEnded: those whose handlers did it, or may have
 	stuck  chan struct{} // closed when handlers that ignored the end of their context are back; nil if they were not stuck
+	late   func()        // what is left to do then
 }
 
 // blame names those whose handlers ended the transaction.
@@ -199,6 +201,9 @@ func (r *shared) try(p part) (again []part, good bool, h *halt) {
 		ctx, seen.end = r.b.observed(ctx, list)
 		err := wrapped(ctx, r.b.Middleware, list, func(ctx context.Context) error {
 			for _, h := range p.handlers {
+				if r.gone.Load() {
+					return nil
+				}
 				if err := h.Batch(ctx, r.tx.tx, list); err != nil {
 					return err
 				}
@@ -207,6 +212,10 @@ func (r *shared) try(p part) (again []part, good bool, h *halt) {
 		})
 		return r.after(ctx, err)
 	})
+	if h != nil && h.stuck != nil {
+		h.late = func() { seen.over(len(p.items), nil, false) }
+		return nil, false, h
+	}
 	if h != nil || e.err == nil {
 		seen.over(len(p.items), e.err, h == nil)
 		h.blame(p.items)
@@ -243,6 +252,9 @@ func (r *shared) tryEach(items []*delivery) (again []part, good bool, h *halt) {
 	var seen sight
 	e, h := r.call(func(ctx context.Context) error {
 		for i, m := range items {
+			if r.gone.Load() {
+				return nil
+			}
 			at = i
 			route := r.b.Handlers.route(m.d.Type, nil)
 			r.expect(route.timeout)
@@ -265,9 +277,11 @@ func (r *shared) tryEach(items []*delivery) (again []part, good bool, h *halt) {
 		}
 		return nil
 	})
-	if h == nil || h.stuck == nil { // stuck handlers may still move on
-		r.begin(items[:at+1])
+	if h != nil && h.stuck != nil {
+		h.late = func() { seen.over(1, nil, false) }
+		return nil, false, h
 	}
+	r.begin(items[:at+1])
 	if h != nil || e.err == nil {
 		seen.over(1, e.err, false)
 		h.blame(items[at : at+1])
@@ -424,6 +438,7 @@ func (r *shared) stuck(done chan struct{}) *halt {
 		h = &halt{kind: haltTimeout, end: ended{err: errors.New(ignored)}}
 	}
 	h.stuck = done
+	r.gone.Store(true)
 	return h
 }
 
@@ -444,6 +459,7 @@ func (r *shared) quit(h *halt) {
 	sever(r.tx.conn.Conn())
 	go func() {
 		<-h.stuck
+		h.late()
 		r.tx.discard()
 		r.b.mu.Lock()
 		defer r.b.mu.Unlock()
