@@ -188,6 +188,8 @@ var mutants = []mutant{
 	{"N1 a given id", "core.register_node", []string{"if p_given then", "if false then"}, "nodes/life", false},
 	{"N1 what it can do", "core.register_node", []string{"from unnest(p_types, v_consumers) u(t, c)", "from unnest(p_types, v_consumers) u(t, c) where false"}, "nodes/life", false},
 	{"N2 the lost register anew", "core.heartbeat", []string{"and n.state <> 'lost'", ""}, "nodes/life", false},
+	{"P2 what is set aside is found", "core.event_status", []string{"d.msg_id = any (v_ids)", "false"}, "event_status/each_place", false},
+	{"L5 what was done is told apart", "core_private.mark_resolved", []string{"case p_resolution when 'discarded' then 'discard_dead_letters' else", "case when false then '' else"}, "resolve_dead_letters/words", false},
 	{"N2 a goodbye stays", "core.heartbeat", []string{"and (n.state <> 'stopped' or p_state = 'stopped')", ""}, "nodes/life", false},
 	{"N2 three heartbeats", "core.reap_nodes", []string{"3 * n.heartbeat_every", "30 * n.heartbeat_every"}, "nodes/life", false},
 	{"S3 weekday seven", "core_private.cron_field", []string{"i % 7 else", "least(i, 6) else"}, "next_slot/zones", false},

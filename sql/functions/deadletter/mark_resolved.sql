@@ -19,7 +19,8 @@ begin
          group by d.namespace, q.queue_name
     loop
         perform core_private.remove_copies(r.queue_name, r.copies);
-        perform core_private.audit('resolve_dead_letters', r.namespace, null, p_reason,
+        perform core_private.audit(case p_resolution when 'discarded' then 'discard_dead_letters' else 'resolve_dead_letters' end,
+            r.namespace, case when cardinality(p_ids) = 1 then p_ids[1]::text end, p_reason,
             jsonb_build_object('resolution', p_resolution, 'done', r.n, 'first_ids', r.ids));
         v_total := v_total + r.n;
     end loop;

@@ -71,6 +71,13 @@ begin
             return next;
             continue;
         end if;
+        select d.due_at, d.msg_id, core_private.attempt_of(coalesce(d.read_ct, 0), d.headers) into v_at, v_msg_id, v_read_ct
+          from core.delayed d where d.queue_name = r.queue_name and d.msg_id = any (v_ids) limit 1;
+        if found then
+            state := 'delayed'; due_at := v_at; msg_id := v_msg_id; attempt := v_read_ct;
+            return next;
+            continue;
+        end if;
         with head as materialized (
             select d.due_at, d.message ->> 'eventId' = p_event_id::text as it from core.delayed d where d.queue_name = r.queue_name order by d.due_at limit v_limit)
         select h.due_at, (select count(*) from head) as looked into v_at, v_looked from (select) one left join head h on h.it limit 1;

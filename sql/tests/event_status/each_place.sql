@@ -34,6 +34,13 @@ select is(pg_temp.status(event_id), 'default settled; mail discarded', 'the end'
 -- delayed and parked
 create temporary table d as select (core.emit('shop', 'a', '{}', '{"delay": "1 hour"}')).*;
 select is(pg_temp.status(event_id), 'default delayed; mail delayed', 'not due yet') from d;
+create temporary table far as select (core.emit('shop', 'a')).*;
+select core.claim('core_events_shop', '{a}', '{0}', 1, '30 s');
+select core.settle('core_events_shop', 'n', '{}', '{}', array_agg(msg_id), array_agg(read_ct), '{retry}', '{3 hours}', array[null::jsonb], '{r}', '{boom}') from pgmq.q_core_events_shop;
+select core_private.set_aside();
+insert into core.delayed (due_at, queue_name, event_type, message) select core.now() + interval '2 hours', 'core_events_shop', 'a', '{}' from generate_series(1, 10000);
+select is((select row(s.state, s.msg_id is not null, s.attempt)::text from core.event_status(event_id) s where s.consumer = 'default'), '(delayed,t,1)', 'set aside, behind however many') from far;
+delete from core.delayed where message = '{}';
 create temporary table p as select (core.emit('shop', 'b')).*;
 with q as (delete from pgmq.q_core_events_shop returning *)
 insert into core.parked (queue, event_type, msg_id, namespace, event_id, read_ct, enqueued_at, message, parked_at, lived)
