@@ -10,6 +10,7 @@ func TestMistakesAreNamed(t *testing.T) {
 	s := newShell(t)
 	for line, want := range map[string]string{
 		"emit":                                  "error: TYPE is missing",
+		"events tail --type a*b":                `error: --type is "a*b"; it takes an event type`,
 		"emit a.b {} more":                      `error: "more" is one argument too many`,
 		"dlq show":                              "error: ID is missing",
 		"dlq list 4":                            `error: "4" is one argument too many`,
@@ -47,6 +48,10 @@ func TestWhatIsNotThereIsSaid(t *testing.T) {
 	for _, c := range []struct{ line, want string }{ // in this order: what is there is done
 		{"dlq list -n nowhere", `error: there is no namespace "nowhere" that you may see`},
 		{"dlq group -n nowhere", `error: there is no namespace "nowhere" that you may see`},
+		{"task list -n nowhere", `error: there is no namespace "nowhere" that you may see`},
+		{"consumer list -n nowhere", `error: there is no namespace "nowhere" that you may see`},
+		{"node list -n nowhere", `error: there is no namespace "nowhere" that you may see`},
+		{"events tail -n nowhere", `error: there is no namespace "nowhere" that you may see`},
 		{"at list -n nowhere", `error: there is no namespace "nowhere" that you may see`},
 		{"dlq replay 1 999", "error: not among the unresolved dead letters: 999"},
 		{"dlq discard 1 2 --note x", "error: not among the unresolved dead letters: 1"},

@@ -150,22 +150,14 @@ func newAtList(s *session) *cobra.Command {
   nexus-node at list -n "" --status failed -o json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			switch status {
-			case "pending", "appended", "cancelled", "failed":
-			default:
-				return usage(cmd, "--status is "+quote(status)+"; it takes pending, appended, cancelled or failed")
-			}
-			if err := cmp.Or(pattern(cmd, "type", eventType), listLimit(cmd, limit)); err != nil {
+			if err := cmp.Or(oneOf(cmd, "status", status, "pending", "appended", "cancelled", "failed"), pattern(cmd, "type", eventType), listLimit(cmd, limit)); err != nil {
 				return err
 			}
-			cfg, pool, err := s.connect(cmd)
+			cfg, pool, err := s.connectToList(cmd)
 			if err != nil {
 				return err
 			}
 			defer pool.Close()
-			if err := visible(cmd.Context(), pool, cfg.Namespace); err != nil {
-				return err
-			}
 			records, err := selectRecords(cmd.Context(), pool, "list scheduled events",
 				`select schedule_id, namespace, type as event_type, fire_at, due_at, attempts, last_error, event_id
 				   from core.scheduled_events

@@ -19,7 +19,7 @@ func newConsumerList(s *session) *cobra.Command {
   nexus-node consumer list -n "" -o json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, pool, err := s.connect(cmd)
+			cfg, pool, err := s.connectToList(cmd)
 			if err != nil {
 				return err
 			}

@@ -92,14 +92,11 @@ func newDLQGroup(s *session) *cobra.Command {
   nexus-node dlq group -n "" -o json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, pool, err := s.connect(cmd)
+			cfg, pool, err := s.connectToList(cmd)
 			if err != nil {
 				return err
 			}
 			defer pool.Close()
-			if err := visible(cmd.Context(), pool, cfg.Namespace); err != nil {
-				return err
-			}
 			records, err := selectRecords(cmd.Context(), pool, "group dead letters",
 				`select count, namespace, consumer, source_kind, event_type, reason, oldest, newest
 				   from core.dead_letter_groups
@@ -145,16 +142,13 @@ func newDLQList(s *session) *cobra.Command {
 			if err := cmp.Or(flags.check(cmd), listLimit(cmd, flags.limit)); err != nil {
 				return err
 			}
-			cfg, pool, err := s.connect(cmd)
+			cfg, pool, err := s.connectToList(cmd)
 			if err != nil {
 				return err
 			}
 			defer pool.Close()
 			f, err := flags.filter(cmd, cfg, nil)
 			if err != nil {
-				return err
-			}
-			if err := visible(cmd.Context(), pool, cfg.Namespace); err != nil {
 				return err
 			}
 			records, err := selectRecords(cmd.Context(), pool, "list dead letters",

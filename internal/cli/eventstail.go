@@ -42,7 +42,10 @@ A database that goes away is waited for.`,
 			if t.every <= 0 || t.limit < 0 {
 				return usage(cmd, "--interval must be above 0, --limit not below")
 			}
-			cfg, pool, err := s.connect(cmd)
+			if err := pattern(cmd, "type", t.eventType); err != nil {
+				return err
+			}
+			cfg, pool, err := s.connectToList(cmd)
 			if err != nil {
 				return err
 			}

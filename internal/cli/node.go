@@ -19,7 +19,7 @@ func newNodeList(s *session) *cobra.Command {
   nexus-node node list -n ""`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, pool, err := s.connect(cmd)
+			cfg, pool, err := s.connectToList(cmd)
 			if err != nil {
 				return err
 			}

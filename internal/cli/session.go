@@ -51,7 +51,20 @@ func (s *session) connectTo(cmd *cobra.Command) (*config.Config, *pgxpool.Pool, 
 	return cfg, pool, nil
 }
 
-// visible refuses a namespace that is not there for the caller, so that a list of nothing is an answer.
+// connectToList is connect for a command that lists what is in a namespace, or in all: one that is not there for the caller is
+// refused, so that a list of nothing is an answer.
+func (s *session) connectToList(cmd *cobra.Command) (*config.Config, *pgxpool.Pool, error) {
+	cfg, pool, err := s.connect(cmd)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := visible(cmd.Context(), pool, cfg.Namespace); err != nil {
+		pool.Close()
+		return nil, nil, err
+	}
+	return cfg, pool, nil
+}
+
 func visible(ctx context.Context, pool *pgxpool.Pool, namespace string) error {
 	if namespace == "" {
 		return nil

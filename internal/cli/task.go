@@ -87,7 +87,7 @@ func newTaskList(s *session) *cobra.Command {
   nexus-node task list -n "" --owner billing -o json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, pool, err := s.connect(cmd)
+			cfg, pool, err := s.connectToList(cmd)
 			if err != nil {
 				return err
 			}
