@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/nexuspg/nexus"
-	"github.com/nexuspg/nexus/internal/consume"
 )
 
 // How long after the last answer to a claim a node still counts as ready, and as healthy; five times Poll if that is longer.
@@ -18,7 +17,6 @@ const (
 // running is what can be asked about a node that runs.
 type running struct {
 	runners  []runner
-	member   *consume.Member
 	poll     time.Duration
 	draining bool
 }

@@ -5,15 +5,16 @@ import (
 	"github.com/nexuspg/nexus/internal/observe"
 )
 
-// observer watches the loop of a consumer, if anybody wants to know.
-func (r *run) observer(consumer string) consume.Observer {
+// observer watches the loop of a consumer, if anybody wants to know. pattern is that of the handlers that the loop asks as well, so that
+// it knows the answer by then.
+func (r *run) observer(consumer string, pattern func(eventType string) string) consume.Observer {
 	var metrics consume.Observer
 	if r.metrics != nil {
-		metrics = r.metrics.Observer(r.Namespace, consumer, r.handlers.PatternOf)
+		metrics = r.metrics.Observer(r.Namespace, consumer, pattern)
 	}
 	var spans consume.Observer
 	if r.Tracer != nil {
-		spans = observe.Spans(r.Tracer, r.Namespace, consumer, r.handlers.PatternOf)
+		spans = observe.Spans(r.Tracer, r.Namespace, consumer, pattern)
 	}
 	return observe.Together(metrics, spans)
 }

@@ -102,7 +102,7 @@ func (r *run) newRunners(ctx context.Context) ([]runner, error) {
 		}
 		return consume.Config{
 			Source: source, Handlers: hs, Pool: r.pool, Workers: r.Workers, Lease: r.Lease, Poll: r.Poll, Values: r.values,
-			Middleware: middleware, Observer: r.observer(defaultConsumer), Log: r.Logger, Unavailable: r.unavailable,
+			Middleware: middleware, Observer: r.observer(defaultConsumer, hs.PatternOf), Log: r.Logger, Unavailable: r.unavailable,
 			Announce: func(ctx context.Context, d time.Duration) error {
 				if !flags.change(i, d) {
 					return nil
@@ -164,7 +164,7 @@ func (r *run) run(ctx context.Context, n *Node) error {
 	for _, one := range runners {
 		one.Start()
 	}
-	state := &running{runners: runners, member: r.member, poll: r.Poll}
+	state := &running{runners: runners, poll: r.Poll}
 	n.setRunning(state)
 	defer r.measure(n, state)()
 	log.Info("node runs", "event_types", r.handlers.Patterns(), "workers", r.Workers)
@@ -207,7 +207,7 @@ func (r *run) run(ctx context.Context, n *Node) error {
 	failure := context.Cause(helping)
 	end(nil)
 	helpers.Wait()
-	r.sayGoodbye(running{runners: runners}.lastFetch())
+	r.sayGoodbye(state.lastFetch())
 	n.setRunning(nil)
 	log.Info("node stopped")
 	return failure
