@@ -54,7 +54,7 @@ select 'view', format('%I.%I', n.nspname, c.relname),
   from pg_class c
   join pg_namespace n on n.oid = c.relnamespace
   join pg_rewrite w on w.ev_class = c.oid and w.rulename = '_RETURN'
- where n.nspname in ('core', 'core_private') and c.relkind = 'v' and c.relname <> 'installed_definitions';
+ where n.nspname in ('core', 'core_private') and c.relkind = 'v' and c.relname not in ('installed_definitions', 'guard');
 comment on view core_private.installed_definitions is 'Every function and view of Nexus, with a hash of its present definition.';
 
 -- A hash of who may do what with the objects of Nexus, by which the installer sees whether the grants still stand.
@@ -116,7 +116,10 @@ begin
        and d.xid = pg_current_xact_id()::xid
        and not exists (
          select from core_private.installed_objects o
-          where o.applied_at = now() and o.path <> p_path and d.signature = any (o.signatures));
+          where o.applied_at = now() and o.path <> p_path and d.signature = any (o.signatures))
+       -- A change of owners also writes the row anew; what was taken back stays with its file.
+       and (d.signature <> all (coalesce(nullif(current_setting('nexus_installer.taken_back', true), ''), '{}')::text[])
+            or exists (select from core_private.installed_objects o where o.path = p_path and d.signature = any (o.signatures)));
     if v_signatures is null then
       raise exception '% created no % in core or core_private that no file before it created', p_path, p_kind
         using errcode = 'invalid_object_definition', hint = 'Name another thing in the file, or take it away.';
@@ -133,3 +136,270 @@ begin
 end
 $$;
 comment on function core_private.record_installed(text, text, text) is 'Notes that the installer applied a file.';
+
+create table if not exists core_private.trusted_roles (
+  role text primary key,
+  trusted_at timestamptz not null default now(),
+  trusted_by text not null default session_user
+);
+comment on table core_private.trusted_roles is
+  'Roles besides superusers and installers that may own or create what lies beside Nexus, as the installer was told.';
+
+create table if not exists core_private.guarded (
+  object text primary key,
+  state text not null,
+  restore text not null,
+  server_major integer not null
+);
+comment on table core_private.guarded is
+  'Row security, policies, triggers and rights as the last installation left them, each with the statements that put it back.';
+
+-- What keeps rows apart and tables whole, as it is now. Partitions are reached through their parents. Triggers that call
+-- somebody else's functions are somebody else's (theirs), and so are restrictive policies: Nexus has none, and they open nothing.
+create or replace view core_private.guard as
+with relation as (
+  select c.oid, format('%I.%I', n.nspname, c.relname) as name, c.relkind, c.relrowsecurity, c.relforcerowsecurity
+    from pg_class c
+    join pg_namespace n on n.oid = c.relnamespace
+   where n.nspname in ('core', 'core_private') and c.relkind in ('r', 'p', 'v', 'm') and not c.relispartition
+)
+select format('row security of %s', r.name) as object,
+       format('%s, %s', case when r.relrowsecurity then 'on' else 'off' end,
+         case when r.relforcerowsecurity then 'forced' else 'not forced' end) as state,
+       format('alter table %s %s row level security, %s row level security;', r.name,
+         case when r.relrowsecurity then 'enable' else 'disable' end,
+         case when r.relforcerowsecurity then 'force' else 'no force' end) as restore,
+       '' as removal,
+       false as theirs
+  from relation r
+ where r.relkind in ('r', 'p')
+union all
+select format('policy %I on %s', p.polname, r.name), d.definition,
+       format('drop policy if exists %I on %s; create policy %I on %s %s;', p.polname, r.name, p.polname, r.name, d.definition),
+       format('drop policy if exists %I on %s;', p.polname, r.name), not p.polpermissive
+  from pg_policy p
+  join relation r on r.oid = p.polrelid
+ cross join lateral (
+   select concat_ws(' ', case when p.polpermissive then 'as permissive' else 'as restrictive' end,
+            'for ' || case p.polcmd when 'r' then 'select' when 'a' then 'insert' when 'w' then 'update' when 'd' then 'delete' else 'all' end,
+            'to ' || (select string_agg(case o.role when 0 then 'public' else quote_ident(pg_get_userbyid(o.role)) end, ', ')
+                        from unnest(p.polroles) o (role)),
+            'using (' || pg_get_expr(p.polqual, p.polrelid) || ')',
+            'with check (' || pg_get_expr(p.polwithcheck, p.polrelid) || ')') as definition) d
+union all
+select format('trigger %I on %s', t.tgname, r.name),
+       format('%s (%s)', pg_get_triggerdef(t.oid), case t.tgenabled when 'O' then 'enabled' when 'D' then 'disabled' else 'otherwise' end),
+       format('drop trigger if exists %I on %s; %s; %s', t.tgname, r.name, pg_get_triggerdef(t.oid),
+         case t.tgenabled when 'D' then format('alter table %s disable trigger %I;', r.name, t.tgname) else '' end),
+       '', n.nspname not in ('core', 'core_private')
+  from pg_trigger t
+  join relation r on r.oid = t.tgrelid
+  join pg_proc f on f.oid = t.tgfoid
+  join pg_namespace n on n.oid = f.pronamespace
+ where not t.tgisinternal
+union all
+-- Rights of PUBLIC and the roles of Nexus; the file of grants puts them back. Those of others are theirs to give.
+select format('rights on %s %s', o.kind, o.name), coalesce(h.held, 'none'), '', '', false
+  from (
+    select 'schema' as kind, quote_ident(n.nspname) as name, n.nspowner as owner, coalesce(n.nspacl, acldefault('n', n.nspowner)) as acl
+      from pg_namespace n
+     where n.nspname in ('core', 'core_private')
+    union all
+    select 'function', format('%I.%I(%s)', n.nspname, p.proname, oidvectortypes(p.proargtypes)), p.proowner,
+           coalesce(p.proacl, acldefault('f', p.proowner))
+      from pg_proc p
+      join pg_namespace n on n.oid = p.pronamespace
+     where n.nspname in ('core', 'core_private')
+    union all
+    select case c.relkind when 'S' then 'sequence' else 'relation' end, format('%I.%I', n.nspname, c.relname), c.relowner,
+           coalesce(c.relacl, acldefault(case c.relkind when 'S' then 's'::"char" else 'r' end, c.relowner))
+      from pg_class c
+      join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname in ('core', 'core_private') and c.relkind in ('r', 'p', 'v', 'm', 'S') and not c.relispartition
+    union all
+    select 'column', format('%I.%I.%I', n.nspname, c.relname, a.attname), c.relowner, a.attacl
+      from pg_attribute a
+      join pg_class c on c.oid = a.attrelid
+      join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname in ('core', 'core_private') and not c.relispartition and a.attacl is not null
+    union all
+    select 'new objects of', format('%s in %s (%s)', pg_get_userbyid(d.defaclrole),
+             case d.defaclnamespace when 0 then 'all schemas' else d.defaclnamespace::regnamespace::text end, d.defaclobjtype),
+           d.defaclrole, d.defaclacl
+      from pg_default_acl d
+     where pg_get_userbyid(d.defaclrole) in ('nexus_owner', 'nexus_scheduler')) o
+ cross join lateral (
+   select string_agg(format('%s:%s', g.grantee, g.privilege), ', ' order by g.grantee, g.privilege) as held
+     from (
+       select case a.grantee when 0 then 'public' else r.rolname end as grantee,
+              a.privilege_type || case when a.is_grantable then '*' else '' end as privilege
+         from aclexplode(o.acl) a
+         left join pg_roles r on r.oid = a.grantee
+        where a.grantee <> o.owner and (a.grantee = 0 or r.rolname like 'nexus\_%')) g) h
+ where h.held is not null or o.kind not in ('column', 'new objects of')
+union all
+select 'rights on new functions of nexus_owner',
+       case when exists (
+         select from pg_default_acl d
+          where pg_get_userbyid(d.defaclrole) = 'nexus_owner' and d.defaclnamespace = 0 and d.defaclobjtype = 'f'
+            and not exists (select from aclexplode(d.defaclacl) a where a.grantee = 0))
+         then 'none' else 'public:EXECUTE' end, '', '', false;
+comment on view core_private.guard is 'Row security, policies, triggers and rights of the objects of Nexus as they are now.';
+
+create table if not exists core_private.queue_model (
+  namespace text primary key
+);
+comment on table core_private.queue_model is
+  'Has no rows, and the policies that tables of queues have, to compare these with; it stands for the namespace ?.';
+
+-- How each table of a queue differs from what create_queue makes: from the policies of the model, which the same function
+-- sets up, and by what grant_queue would change.
+create or replace function core_private.queue_guard()
+returns table (what text, queue_name text, removal text)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  with policy as (
+    select p.polrelid, p.polname,
+           format('%s %s %s %s', p.polcmd, p.polroles, p.polpermissive,
+             concat_ws(' check ', pg_get_expr(p.polqual, p.polrelid), pg_get_expr(p.polwithcheck, p.polrelid))) as definition
+      from pg_policy p
+  ),
+  model as (
+    select p.polname, p.definition from policy p where p.polrelid = to_regclass('core_private.queue_model')
+  ),
+  queue as (
+    select q.queue_name, q.namespace, c.oid, c.relname, format('pgmq.%I', c.relname) as name, c.relrowsecurity, c.relforcerowsecurity,
+           coalesce(c.relacl, acldefault('r', c.relowner)) as acl
+      from core.queues q
+     cross join (values ('q'), ('a')) k (kind)
+      join pg_class c on c.relnamespace = to_regnamespace('pgmq') and c.relname = k.kind || '_' || q.queue_name
+  )
+  select format('row security of %s is off', q.name), q.queue_name, '' from queue q where not q.relrowsecurity
+  union all
+  select format('row security of %s is forced', q.name), q.queue_name, format('alter table %s no force row level security;', q.name)
+    from queue q
+   where q.relforcerowsecurity
+  union all
+  select format('policies of %s are not as they were made', q.name), q.queue_name, ''
+    from queue q
+   where exists (
+           select from model m
+            where not exists (
+                    select from policy p
+                     where p.polrelid = q.oid and p.polname = m.polname
+                       and p.definition = replace(m.definition, quote_literal('?'), quote_literal(q.namespace))))
+  union all
+  select format('policy %I on %s was added', p.polname, q.name), q.queue_name, format('drop policy %I on %s;', p.polname, q.name)
+    from queue q
+    join policy p on p.polrelid = q.oid
+   where exists (select from model) and not exists (select from model m where m.polname = p.polname)
+  union all
+  select format('rights on %s are not as they were given', q.name), q.queue_name,
+         case when x.public then format('revoke all on %s from public;', q.name) else '' end
+    from queue q
+   cross join lateral (select exists (select from aclexplode(q.acl) a where a.grantee = 0) as public) x
+   where x.public or exists (select from core_private.queue_grant_changes(q.queue_name) g where g.relation = q.relname);
+end
+$$;
+comment on function core_private.queue_guard() is 'Tables of queues whose row security, policies or rights are not as they were made.';
+
+-- What files created before and no file creates any more: it goes, or an old signature would stand beside the new one and
+-- make calls ambiguous. What somebody else made is in no candidate's place; what others built on one is named and nothing
+-- happens. Views go first, since they may use functions.
+create or replace function core_private.drop_retired(p_paths text[], p_candidates text[])
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_retired record;
+  v_detail text;
+  v_kept text[];
+  v_details text[];
+begin
+  delete from core_private.installed_objects where kind in ('function', 'view') and path <> all (p_paths);
+  for v_retired in
+    select d.kind, d.signature
+      from core_private.installed_definitions d
+     where d.signature = any (p_candidates)
+       and not exists (
+         select from core_private.installed_objects o where o.kind = d.kind and d.signature = any (o.signatures))
+       and not exists (select from core_private.tolerated_drift t where t.signature = d.signature)
+     order by d.kind desc, d.signature desc
+  loop
+    begin
+      execute format('drop %s %s', case v_retired.kind when 'view' then 'view' else 'routine' end, v_retired.signature);
+    exception when dependent_objects_still_exist then
+      get stacked diagnostics v_detail = pg_exception_detail;
+      v_kept := v_kept || v_retired.signature;
+      v_details := v_details || v_detail;
+    end;
+  end loop;
+  if v_kept is not null then
+    raise exception using errcode = 'NX506',
+      message = format('%s is no part of Nexus any more, and something was built on it', array_to_string(v_kept, ', ')),
+      detail = array_to_string(v_details, E'\n'),
+      hint = 'Drop or change what the detail names, then: nexus-node migrate up';
+  end if;
+end
+$$;
+comment on function core_private.drop_retired(text[], text[]) is
+  'Drops those of the candidates that no installed file creates any more.';
+
+-- Notes what has to stay as it is now.
+create or replace function core_private.record_guard()
+returns void
+language sql
+set search_path = pg_catalog, pg_temp
+as $$
+  delete from core_private.guarded;
+  insert into core_private.guarded (object, state, restore, server_major)
+  select g.object, g.state, g.restore, current_setting('server_version_num')::integer / 10000
+    from core_private.guard g
+   where not g.theirs;
+$$;
+comment on function core_private.record_guard() is 'Notes row security, policies, triggers and rights, to be compared with what is found later.';
+
+-- One row a difference from what was noted, with the statement that puts it back; none where the file of grants does, and for
+-- what is somebody else's (theirs), which stays.
+create or replace function core_private.guard_drift()
+returns table (what text, restore text, theirs boolean)
+language sql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select x.what, x.restore, false
+    from (
+      select case
+               when n.object is null and g.object ~ '^rights on (function|relation|sequence) ' then null
+               when n.object is null then g.object || ' is gone'
+               when g.object is null then n.object || ' was added'
+               else format('%s: %s, before %s', g.object, left(n.state, 300), left(g.state, 300))
+             end as what,
+             case when g.object is null then n.removal else g.restore end as restore,
+             coalesce(g.object, n.object) as object
+        from core_private.guarded g
+        full join (select * from core_private.guard where not theirs) n using (object)
+       where n.state is distinct from g.state
+         and (g.object is null and (n.removal <> '' or n.object like 'rights on column %' or n.object like 'rights on new %')
+              or g.server_major = current_setting('server_version_num')::integer / 10000)
+       ) x
+   where x.what is not null
+     and exists (select from core_private.guarded)
+     and not exists (select from core_private.tolerated_drift t where t.signature = x.object)
+  union all
+  select q.what, format('%s select core_private.create_queue(%L);', q.removal, q.queue_name), false
+    from core_private.queue_guard() q
+   where to_regclass('core.queues') is not null
+  union all
+  select n.object, '', true
+    from core_private.guard n
+   where n.theirs
+     and not exists (select from core_private.tolerated_drift t where t.signature = n.object)
+   order by 1
+$$;
+comment on function core_private.guard_drift() is 'Row security, policies, triggers and rights that are not as the installer left them.';

@@ -1,6 +1,8 @@
 package migrate
 
 import (
+	"bytes"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -56,5 +58,51 @@ end $$;`)
 	}
 	if err := <-done; err != nil {
 		t.Error(err)
+	}
+}
+
+// What a migration locks is locked before anything is held, so that who uses one of the tables and wants another is not in a circle with the
+// installer. As long as one is missing the others are free.
+func TestUpWaitsForTablesWithNothingHeld(t *testing.T) {
+	address := cluster.URL(newDatabase(t, cluster))
+	pool, other := connect(t, address), connect(t, address)
+	want := sample()
+	want.migrations = []nexussql.File{nexussql.NewFile("migrations/0001_create_namespaces.sql",
+		`create table core.namespaces (namespace text primary key); create table core.second ();`)}
+	mustUp(t, pool, nil, want)
+	want.migrations = append(want.migrations, nexussql.NewFile("migrations/0002_add_color.sql",
+		`alter table core.namespaces add column color text; alter table core.second add column color text;`))
+	tx, err := other.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(t.Context()) }()
+	if _, err := tx.Exec(t.Context(), `set local deadlock_timeout = '10 min'; lock table core.second in access share mode`); err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	done := make(chan error, 1)
+	go func() {
+		_, err := up(t.Context(), pool, &Options{Logger: slog.New(slog.NewTextHandler(&said, nil))}, want)
+		done <- err
+	}()
+	for !value[bool](t, other, `select exists (select from pg_locks where relation = 'core.second'::regclass and not granted)`) {
+		select {
+		case err := <-done:
+			t.Fatalf("up did not wait for the table: %v", err)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	if _, err := tx.Exec(t.Context(), `select from core.namespaces`); err != nil {
+		t.Fatalf("the user of the tables had to give way: %v", err)
+	}
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if bytes.Contains(said.Bytes(), []byte("deadlock")) {
+		t.Errorf("the installer had to begin again: %s", said.String())
 	}
 }

@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -12,6 +13,9 @@ import (
 
 // owner is the role that owns all of Nexus but what a file's directive gives to another one.
 const owner = "nexus_owner"
+
+// scheduler is the role that owns what runs as pg_cron's jobs.
+const scheduler = "nexus_scheduler"
 
 // decision is what follows from a state: steps to take, or problems that have to be mended by others first.
 type decision struct {
@@ -64,7 +68,7 @@ func (d decision) blindness() error {
 }
 
 func (tx *session) decide(ctx context.Context, o options, want schema) (decision, error) {
-	found, err := tx.inspect(ctx, want)
+	found, err := tx.inspect(ctx, o, want)
 	if err != nil {
 		return decision{report: &Report{Want: want.version()}}, err
 	}
@@ -84,6 +88,10 @@ func (tx *session) decide(ctx context.Context, o options, want schema) (decision
 			how = "dropped"
 		}
 		d.report.Drift = append(d.report.Drift, fmt.Sprintf("%s was %s in the database (%s)", x.Signature, how, x.Path))
+	}
+	d.report.Unsafe = found.unsafe()
+	for _, x := range found.distrusted {
+		d.report.Distrusted = append(d.report.Distrusted, x.What+": "+x.Mend)
 	}
 	d.problems = found.problems(o, want)
 	d.blind, d.roles = found.unreadable, rolesStep(want.roles)
@@ -129,11 +137,12 @@ func (s state) problems(o options, want schema) []problem {
 		return found
 	}
 	for _, m := range want.migrations {
-		if a, ok := s.migrations[m.Version]; ok && a.SHA256 != m.SHA256 {
+		if a, ok := s.migrations[m.Version]; ok && a.SHA256 != m.SHA256 && !editions[a.SHA256] {
 			add(nexus.CodeMigrationEdited, "undo the change and put it into a new migration",
 				"migration %d was applied as %s and its file is another one now", m.Version, a.Name)
 		}
 	}
+	s.guardProblems(add)
 	s.extensionProblems(o, add)
 	s.rightProblems(add)
 	return found
@@ -182,15 +191,37 @@ func (s state) rightProblems(add addProblem) {
 		add(nexus.CodeInstallerRights, fmt.Sprintf("grant create on database %s to %s;", quote(s.Database), installer),
 			"%s cannot create schemas in %s", s.Installer, s.Database)
 	}
-	for _, schema := range s.ForeignSchemas {
+	for i, schema := range s.ForeignSchemas {
+		if s.HasBookkeeping || len(s.distrusted) > 0 {
+			break // one that was installed is taken back; whose it is was told before
+		}
 		name, _, _ := strings.Cut(schema, " ")
-		add(nexus.CodeInstallerRights, fmt.Sprintf("alter schema %s owner to %s;", name, owner), "the schema %s is not Nexus's", schema)
+		add(nexus.CodeInstallerRights, cmp.Or(s.ForeignRenames[i], fmt.Sprintf("alter schema %s owner to %s;", name, owner)), "the schema %s is not Nexus's", schema)
 	}
 	for _, r := range s.rights {
 		if r.Required && !r.Grantable {
 			add(nexus.CodeInstallerRights, r.Mend, "%s may not: %s", s.Installer, r.Statement)
 		}
 	}
+}
+
+// lockers are the files to come that lock tables which nodes use, or views.
+func (s state) lockers(o options, want schema) []nexussql.File {
+	var files []nexussql.File
+	if s.changed(o, bookkeeping) {
+		files = append(files, bookkeeping)
+	}
+	for _, m := range want.migrations {
+		if _, ok := s.migrations[m.Version]; !ok {
+			files = append(files, m)
+		}
+	}
+	for _, v := range want.views {
+		if s.changed(o, v) {
+			files = append(files, v)
+		}
+	}
+	return files
 }
 
 // steps lists what has to be done, in order.
@@ -200,6 +231,12 @@ func (s state) steps(o options, want schema) []step {
 		b.roles(want.roles)
 	}
 	b.limitLocks()
+	for _, d := range s.disowned {
+		b.takeBack(d)
+	}
+	if s.HasSchemas {
+		b.lockTables(s.lockers(o, want))
+	}
 	create := slices.ContainsFunc(s.extensions, func(e extension) bool { return e.Creatable })
 	usePgmqSQL := !s.extension("pgmq").Present && !s.extension("pgmq").Creatable && o.pgmqSQL != ""
 	if usePgmqSQL {
@@ -217,6 +254,15 @@ func (s state) steps(o options, want schema) []step {
 	if s.changed(o, bookkeeping) || !s.HasBookkeeping {
 		b.bookkeeping()
 	}
+	for _, role := range o.Trust {
+		if !slices.Contains(s.trusted, role) {
+			b.trust(role)
+		}
+	}
+	for _, m := range s.moved {
+		b.putBack(m)
+	}
+	b.rememberBrought()
 	if s.changed(o, want.roles) {
 		b.record(want.roles, "roles")
 	}
@@ -228,7 +274,8 @@ func (s state) steps(o options, want schema) []step {
 		}
 	}
 	for _, f := range want.functions {
-		if migrated || s.changed(o, f) {
+		// Rights on what belongs to another role are that role's to give.
+		if migrated || s.changed(o, f) || f.Owner() != owner && (s.grantsMove || len(s.disowned) > 0) {
 			b.function(f)
 		}
 	}
@@ -236,6 +283,9 @@ func (s state) steps(o options, want schema) []step {
 		if migrated || s.changed(o, v) {
 			b.view(v)
 		}
+	}
+	if b.worked() || len(s.retired) > 0 {
+		b.dropRetired(want, s.retired)
 	}
 	if b.worked() || s.grantsMove || s.changed(o, want.grants) {
 		b.grants(want.grants)

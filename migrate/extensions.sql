@@ -13,7 +13,7 @@ select x.name,
            w.creation,
            case
              when a.name is null then 'the server does not have it'
-             when w.name = 'pg_cron' and i.superuser and coalesce(l.setting, '') !~ '\mpg_cron\M'
+             when w.name = 'pg_cron' and i.superuser and coalesce(l.setting, '') !~ E'\\mpg_cron\\M'
                then 'pg_cron is not in shared_preload_libraries'
              when w.name = 'pg_cron' and i.superuser and d.setting is distinct from current_database()
                then format('cron.database_name is %s', coalesce(quote_literal(d.setting), 'not set'))

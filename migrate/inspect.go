@@ -13,13 +13,18 @@ type state struct {
 	extensions []extension
 	rights     []right // those that are not held
 	pgmqModern bool    // false also if there is no pgmq
+	distrusted []distrust
+	trusted    []string // roles that an installer was told to trust
+	disowned   []disowned
 
 	// What the bookkeeping says; empty before the first installation, and where the installer may not read it.
 	unreadable bool
 	migrations map[int]applied
 	objects    map[string]applied // by path
 	drift      []drifted
-	orphans    []string
+	retired    []string // Nexus's own that no file creates any more
+	orphans    []string // nobody knows whose
+	moved      []moved
 	grantsMove bool // the grants are not as they were left
 }
 
@@ -33,7 +38,12 @@ type facts struct {
 	Standby        bool
 	HasSchemas     bool
 	ForeignSchemas []string // those of ours that belong to somebody else
+	ForeignRenames []string // and how each that holds something makes room; empty where it holds nothing
 	HasBookkeeping bool
+
+	BookkeepingOwned bool // by nexus_owner
+	HasTrusted       bool
+	HasQueues        bool
 }
 
 // role is a role of Nexus as the installer sees it.
@@ -67,6 +77,12 @@ type applied struct {
 	Name        string
 	SHA256      string
 	ServerMajor int
+	Signatures  []string // of what it created
+}
+
+// definition is a function or view that is there.
+type definition struct {
+	Signature, Kind, Owner string
 }
 
 // drifted is an object that is not defined as its file defines it.
@@ -77,7 +93,7 @@ type drifted struct {
 }
 
 // inspect reads the state of the database. It locks nothing but catalogs and bookkeeping, for reading.
-func (tx *session) inspect(ctx context.Context, want schema) (state, error) {
+func (tx *session) inspect(ctx context.Context, o options, want schema) (state, error) {
 	var s state
 	var err error
 	if s.facts, err = one[facts](ctx, tx, factsSQL); err != nil {
@@ -95,14 +111,17 @@ func (tx *session) inspect(ctx context.Context, want schema) (state, error) {
 	if err := tx.tx.QueryRow(ctx, pgmqFloorSQL, pgx.QueryExecModeExec).Scan(&s.pgmqModern); err != nil {
 		return s, wrap("look for pgmq", err)
 	}
+	if err := tx.examine(ctx, &s, o, want); err != nil {
+		return s, err
+	}
 	if !s.HasBookkeeping {
 		return s, nil
 	}
-	if owner := s.role(owner); !owner.CanBecome {
+	if !s.readable() {
 		s.unreadable = true
 		return s, nil
 	}
-	return s, tx.as(ctx, owner, func() error { return tx.readBookkeeping(ctx, &s, want) })
+	return s, tx.as(ctx, s.reader(), func() error { return tx.readBookkeeping(ctx, &s, want) })
 }
 
 func (tx *session) readBookkeeping(ctx context.Context, s *state, want schema) error {
@@ -110,7 +129,7 @@ func (tx *session) readBookkeeping(ctx context.Context, s *state, want schema) e
 		Version int
 		applied
 	}
-	migrations, err := all[row](ctx, tx, `select version, name, sha256, 0 as server_major from core_private.schema_migrations`)
+	migrations, err := all[row](ctx, tx, `select version, name, sha256, 0 as server_major, null::text[] as signatures from core_private.schema_migrations`)
 	if err != nil {
 		return err
 	}
@@ -118,7 +137,7 @@ func (tx *session) readBookkeeping(ctx context.Context, s *state, want schema) e
 	for _, m := range migrations {
 		s.migrations[m.Version] = m.applied
 	}
-	objects, err := all[applied](ctx, tx, `select path as name, sha256, server_major from core_private.installed_objects`)
+	objects, err := all[applied](ctx, tx, `select path as name, sha256, server_major, signatures from core_private.installed_objects`)
 	if err != nil {
 		return err
 	}
@@ -142,18 +161,46 @@ func (tx *session) readBookkeeping(ctx context.Context, s *state, want schema) e
 		 order by 1, 2`, want.paths()); err != nil {
 		return err
 	}
-	orphans, err := tx.tx.Query(ctx, `
-		select d.signature
-		  from core_private.installed_definitions d
-		 where not exists (
-		         select from core_private.installed_objects o where o.path = any ($1) and d.signature = any (o.signatures))
+	there, err := all[definition](ctx, tx, `
+		select d.signature, d.kind, d.owner
+		  from (
+		    select n.nspname, format('%I.%I(%s)', n.nspname, p.proname, oidvectortypes(p.proargtypes)) as signature, 'function' as kind,
+		           pg_get_userbyid(p.proowner)::text as owner
+		      from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+		    union all
+		    select n.nspname, format('%I.%I', n.nspname, c.relname), 'view', pg_get_userbyid(c.relowner)::text
+		      from pg_class c join pg_namespace n on n.oid = c.relnamespace
+		     where c.relkind = 'v') d
+		  join core_private.installed_definitions i using (kind, signature)
+		 where d.nspname in ('core', 'core_private')
 		   and not exists (select from core_private.tolerated_drift t where t.signature = d.signature)
-		 order by 1`, pgx.QueryExecModeExec, want.paths())
+		 order by 1`)
+	if err != nil {
+		return err
+	}
+	s.sortOut(there, want)
+	if len(s.distrusted) > 0 || !s.role(owner).Exists {
+		s.grantsMove = true
+		return nil // what follows calls functions
+	}
+	var guarded bool
+	err = tx.tx.QueryRow(ctx, `select to_regprocedure('core_private.guard_drift()') is not null
+		and to_regprocedure('core_private.queue_grant_changes(text)') is not null`, pgx.QueryExecModeExec).Scan(&guarded)
 	if err != nil {
 		return wrap("read the bookkeeping", err)
 	}
-	if s.orphans, err = pgx.CollectRows(orphans, pgx.RowTo[string]); err != nil {
-		return wrap("read the bookkeeping", err)
+	if guarded {
+		found, err := all[moved](ctx, tx, `select what, restore, theirs from core_private.guard_drift()`)
+		if err != nil {
+			return err
+		}
+		for _, m := range found {
+			if m.Theirs {
+				s.orphans = append(s.orphans, m.What)
+			} else {
+				s.moved = append(s.moved, m)
+			}
+		}
 	}
 	err = tx.tx.QueryRow(ctx, `
 		select coalesce(

@@ -107,6 +107,15 @@ func as(t *testing.T, address, login, password string) string {
 // client runs one of Postgres's programs, of the server's own version, and returns what it printed.
 func client(t *testing.T, program, stdin string, args ...string) string {
 	t.Helper()
+	out, errs, err := tryClient(t, program, stdin, args...)
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", program, err, errs)
+	}
+	return out
+}
+
+func tryClient(t *testing.T, program, stdin string, args ...string) (output, errors string, err error) {
+	t.Helper()
 	p := cluster.Platform()
 	command := append([]string{filepath.Join(p.BinDir, program)}, args...)
 	if p.Root != "" {
@@ -116,10 +125,8 @@ func client(t *testing.T, program, stdin string, args ...string) string {
 	cmd.Stdin = strings.NewReader(stdin)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%s: %v\n%s", program, err, errs.String())
-	}
-	return out.String()
+	err = cmd.Run()
+	return out.String(), errs.String(), err
 }
 
 // dumpOf is the schema of a database as pg_dump writes it, with what this package remembers.

@@ -10,7 +10,7 @@
 // steps (Up) or writing them down (Plan); Dump decides for a database that it cannot see, with SQL that looks for itself.
 //
 // What changes: migrations not yet applied; function and view files whose hash differs from the one applied last, all of
-// them after a migration; the grants whenever they are not as they were left. When nothing changes, nothing is written and
+// them after a migration; functions and views that files created before and create no more, which are dropped; the grants whenever they are not as they were left. When nothing changes, nothing is written and
 // nothing is locked.
 //
 // The installer is the session's login, not a role that it has set. It is a superuser or a role with CREATEROLE and CREATE on
@@ -37,7 +37,7 @@ type Options struct {
 	// cannot create it as an extension.
 	PgmqSQL io.Reader
 
-	// Logger hears of waiting and of each step; nil means silence.
+	// Logger hears of waiting and, at the level of debugging, of each step; nil means silence.
 	Logger *slog.Logger
 
 	// LockTimeout is how long a statement waits for the lock of a table that is in use; 0 means 10 s.
@@ -45,6 +45,10 @@ type Options struct {
 
 	// Wait is how long Up waits for another installer; 0 means 5 min.
 	Wait time.Duration
+
+	// Trust names roles, besides superusers and who installs, that may own the schemas of extensions, create in them, or be members
+	// of the roles that own Nexus. It is remembered in the database.
+	Trust []string
 
 	// Repair applies every function, view and grant again, also over what somebody edited in the database.
 	Repair bool
@@ -55,16 +59,20 @@ type Report struct {
 	Version int // of the schema in the database, 0 if there is none
 	Want    int // of the schema that this binary brings
 
-	Applied []string // by this call of Up; for Status what Up would apply
-	Drift   []string // functions and views edited or dropped in the database
-	Orphans []string // functions and views of Nexus that no file creates; only a migration drops them
+	Applied    []string // by this call of Up; for Status what Up would apply
+	Drift      []string // functions and views edited or dropped in the database
+	Unsafe     []string // owners, row security, policies, triggers and rights that are not as they were installed; Up puts them back
+	Orphans    []string // functions and views in the schemas of Nexus that Nexus never created; they are left alone
+	Distrusted []string // what Up refuses to run beside: somebody's own in the schemas, roles that may too much; each with its mend
+
 	Missing []string // optional extensions and rights that are not there, each with the line that mends it
 }
 
 // Up installs the schema or brings it up to date. The report is returned also with an error, as far as it got.
 //
 // Errors are of type *[nexus.Error] and of the family [nexus.ErrSchema]: NX501 the database is newer than this binary, NX503
-// an extension is missing or too old, NX504 the installer lacks rights, NX505 the file of an applied migration was changed;
+// an extension is missing or too old, NX504 the installer lacks rights, NX505 the file of an applied migration was changed, NX506 something was
+// built on a function or view that is to be dropped, NX507 something is not to be trusted;
 // or they carry Postgres's own code, 55P03 when another installer or a table's user did not finish in time, 40P01 when it lost
 // a deadlock against one five times.
 func Up(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*Report, error) {

@@ -3,6 +3,7 @@ package migrate
 import (
 	_ "embed"
 	"regexp"
+	"slices"
 
 	nexussql "github.com/nexuspg/nexus/sql"
 )
@@ -34,6 +35,10 @@ var (
 	pgmqFloorSQL string
 	//go:embed rights.sql
 	rightsSQL string
+	//go:embed trust.sql
+	trustSQL string
+	//go:embed owners.sql
+	ownersSQL string
 )
 
 // transactionControl finds statements that would end the installing transaction. A BEGIN of PL/pgSQL has no semicolon.
@@ -50,12 +55,37 @@ func embedded() schema {
 	}
 }
 
+// editions are hashes of migrations as an earlier version brought them. They were edited once, against the rule; a later migration
+// makes up for the difference.
+var editions = map[string]bool{
+	"fb33971f1f74cea072434d9b6196ae275af075144188fee8ea398b70a2d3c7d1": true, // 0001, made up for by 0019
+	"ea3484b5491c9a0a2f4829b9aef0322152228bad8fda3932326b5b64e23597c5": true, // 0002, made up for by 0019
+}
+
 // version is the number of the newest migration.
 func (s schema) version() int {
 	if len(s.migrations) == 0 {
 		return 0
 	}
 	return s.migrations[len(s.migrations)-1].Version
+}
+
+// created finds what migrations and the bookkeeping create besides functions and views.
+var created = regexp.MustCompile(`(?im)^\s*create (?:unlogged )?(?:table|sequence|type)(?: if not exists)? ((?:core|core_private)\.[a-z0-9_]+)`)
+
+// owned are the names of all that is Nexus's, as the catalogs would print them, with the roles they belong to.
+func (s schema) owned() (names, owners []string) {
+	for _, f := range slices.Concat([]nexussql.File{bookkeeping}, s.migrations) {
+		for _, found := range created.FindAllStringSubmatch(f.Body, -1) {
+			names, owners = append(names, found[1]), append(owners, owner)
+		}
+	}
+	for _, f := range slices.Concat([]nexussql.File{bookkeeping}, s.functions, s.views) {
+		for _, signature := range commented(f) {
+			names, owners = append(names, signature), append(owners, f.Owner())
+		}
+	}
+	return append(names, "core_private.installed_definitions"), append(owners, owner)
 }
 
 // paths is the set of all files that leave a row in installed_objects.

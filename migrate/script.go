@@ -19,10 +19,12 @@ func dump(w io.Writer, from int, want schema) error {
 	b := builder{lockTimeout: 10 * time.Second}
 	b.roles(want.roles)
 	b.limitLocks()
+	b.add(step{sql: guardSQL(want)})
 	b.extensions(want)
 	b.rights()
 	b.schemas()
 	b.bookkeeping()
+	b.rememberBrought()
 	b.record(want.roles, "roles")
 	for _, m := range want.migrations {
 		if m.Version > from {
@@ -35,6 +37,7 @@ func dump(w io.Writer, from int, want schema) error {
 	for _, v := range want.views {
 		b.view(v)
 	}
+	b.dropRetired(want, nil)
 	b.grants(want.grants)
 	return writeScript(w, fmt.Sprintf("Nexus: schema %d to %d", from, want.version()), from, b.finished())
 }
@@ -70,7 +73,9 @@ begin
     select from pg_class
      where relname = 'schema_migrations' and relnamespace = (select oid from pg_namespace where nspname = 'core_private'))
   then
-    set local role nexus_owner;
+    if (select relowner from pg_class where oid = to_regclass('core_private.schema_migrations')) = to_regrole('nexus_owner') then
+      set local role nexus_owner;
+    end if;
     select coalesce(max(version), 0) into v_version from core_private.schema_migrations;
     set local role none;
   end if;

@@ -20,6 +20,13 @@ import (
 const settings = `set local role none;
 set local search_path = pg_catalog, pg_temp;
 set local timezone = 'UTC';
+set local datestyle = 'ISO';
+set local intervalstyle = 'postgres';
+set local standard_conforming_strings = on;
+set local quote_all_identifiers = off;
+set local bytea_output = 'hex';
+set local row_security = on;
+set local transform_null_equals = off;
 set local client_min_messages = warning;
 set local check_function_bodies = off;
 set local statement_timeout = 0;
@@ -138,7 +145,7 @@ func becomeSQL(role string) string {
 func (tx *session) run(ctx context.Context, log *slog.Logger, steps []step) error {
 	for _, s := range steps {
 		if s.title != "" {
-			log.Info("apply", "step", s.title)
+			log.Debug("apply", "step", s.title)
 		}
 		if err := tx.become(ctx, s.role); err != nil {
 			return err

@@ -99,10 +99,49 @@ func (b *builder) view(f nexussql.File) {
 	b.record(f, "view")
 }
 
+// takeBack gives an object to the role that it should belong to.
+func (b *builder) takeBack(d disowned) {
+	_, name, _ := strings.Cut(d.Object, " ")
+	b.add(step{title: fmt.Sprintf("%s to %s", d.Object, d.Wanted), sql: d.Statement + fmt.Sprintf(`
+select set_config('nexus_installer.taken_back',
+  (coalesce(nullif(current_setting('nexus_installer.taken_back', true), ''), '{}')::text[] || %s::text)::text, true);
+`, literal(name))})
+}
+
+// putBack undoes what somebody changed; rights are put back by the file of grants.
+func (b *builder) putBack(m moved) {
+	if m.Restore != "" {
+		b.add(step{title: "put back: " + m.What, role: owner, sql: m.Restore + "\n"})
+	}
+}
+
+// trust notes a role that the installer was told to trust.
+func (b *builder) trust(role string) {
+	b.add(step{title: "trust " + role, role: owner,
+		sql: fmt.Sprintf("insert into core_private.trusted_roles (role) values (%s) on conflict do nothing;\n", literal(role))})
+}
+
+// rememberBrought notes what the files of before created, since recording those of now forgets it.
+func (b *builder) rememberBrought() {
+	b.add(step{role: owner, sql: `select set_config('nexus_installer.brought', coalesce((
+  select array_agg(s.signature)::text from core_private.installed_objects o cross join unnest(o.signatures) s (signature)), '{}'), true);
+`})
+}
+
+// dropRetired drops what no file creates any more; retired are the names of it, as far as they are known by now.
+func (b *builder) dropRetired(want schema, retired []string) {
+	title := ""
+	if len(retired) > 0 {
+		title = "drop " + strings.Join(retired, ", ")
+	}
+	b.add(step{title: title, role: owner, sql: dropRetiredSQL(want)})
+}
+
 // grants applies the grants and lets the schema's own code set up what has to run: sweeps, partitions, jobs.
 func (b *builder) grants(f nexussql.File) {
 	b.add(step{title: f.Path, file: f.Path, role: owner, sql: f.Body})
 	b.add(step{role: owner, sql: afterInstallSQL})
+	b.add(step{role: owner, sql: "select core_private.record_guard();\n"})
 	b.record(f, "grants")
 }
 
@@ -127,6 +166,72 @@ func (b *builder) finished() []step {
 		return nil
 	}
 	return b.steps
+}
+
+func dropRetiredSQL(want schema) string {
+	return fmt.Sprintf(`select core_private.drop_retired(%s, current_setting('nexus_installer.brought')::text[] || array(
+  select d.signature
+    from core_private.installed_definitions d
+    join pg_proc p on d.signature = format('%%s.%%I(%%s)', p.pronamespace::regnamespace, p.proname, oidvectortypes(p.proargtypes))
+   where replace(d.signature, ' ', '') = any (%s) and p.proowner in ('nexus_owner'::regrole, 'nexus_scheduler'::regrole)));
+`, array(want.paths()), array(forgotten))
+}
+
+func array(texts []string) string {
+	quoted := make([]string, len(texts))
+	for i, t := range texts {
+		quoted[i] = literal(t)
+	}
+	return "array[" + strings.Join(quoted, ", ") + "]::text[]"
+}
+
+// guardSQL refuses what is not trusted and takes back what was given away, in a script that cannot see the database.
+func guardSQL(want schema) string {
+	names, owners := want.owned()
+	return `do $guard$
+declare
+  v_found record;
+  v_trusted text[] := '{}';
+  v_queues text[] := '{}';
+begin
+  -- Read as its owner, or as a superuser where it has another: that runs nothing.
+  if not (select r.rolsuper from pg_roles r where r.rolname = session_user)
+     and (select c.relowner from pg_class c where c.oid = to_regclass('core_private.schema_migrations')) = to_regrole('nexus_owner')
+  then
+    set local role nexus_owner;
+  end if;
+  for v_found in
+    select c.oid::regclass as name, c.relname
+      from pg_class c
+     where c.oid in (to_regclass('core_private.trusted_roles'), to_regclass('core_private.schema_migrations'), to_regclass('core.queues'))
+       and c.relkind = 'r' and has_table_privilege(c.oid, 'select')
+  loop
+    case v_found.relname
+      when 'trusted_roles' then
+        execute 'select $1 || array(select role from core_private.trusted_roles)' into v_trusted using v_trusted;
+      when 'schema_migrations' then
+        execute 'select $1 || array(select applied_by from core_private.schema_migrations)' into v_trusted using v_trusted;
+      else
+        execute 'select array(select queue_name from core.queues)' into v_queues;
+    end case;
+  end loop;
+  set local role none;
+  select string_agg(f.what, '; ') as what, string_agg(f.mend, E'\n') as mend into v_found
+    from (
+` + indent(trustQuery("v_trusted")) + `    ) f;
+  if v_found.what is not null then
+    raise exception using errcode = 'NX507', message = v_found.what, hint = v_found.mend;
+  end if;
+  for v_found in
+` + indent(ownersQuery(array(names), array(owners), "v_queues")) + `  loop
+    execute v_found.statement;
+    perform set_config('nexus_installer.taken_back',
+      (coalesce(nullif(current_setting('nexus_installer.taken_back', true), ''), '{}')::text[]
+       || substr(v_found.object, strpos(v_found.object, ' ') + 1))::text, true);
+  end loop;
+end
+$guard$;
+`
 }
 
 const createSchemasSQL = `do $schemas$

@@ -387,23 +387,36 @@ func TestADroppedFunctionComesBack(t *testing.T) {
 	value[int](t, pool, `select core.emit('a')::int`)
 }
 
-func TestAVanishedFileLeavesAnOrphan(t *testing.T) {
+func TestWhatNoFileCreatesAnyMoreIsDropped(t *testing.T) {
 	pool := connect(t, cluster.URL(newDatabase(t, cluster)))
 	mustUp(t, pool, nil, sample())
 	fewer := sample()
 	fewer.functions = fewer.functions[1:]
+	const there = `select coalesce(array_agg(oid::regprocedure::text order by 1), '{}') from pg_proc where proname = 'emit' and pronamespace = 'core'::regnamespace`
 	report := mustUp(t, pool, nil, fewer)
-	if diff := cmp.Diff([]string{"core.emit(text)"}, report.Orphans); diff != "" {
-		t.Errorf("orphans (-want +got)\n%s", diff)
+	if !slices.Contains(report.Applied, "drop core.emit(text)") || len(report.Orphans) > 0 || len(value[[]string](t, pool, there)) > 0 {
+		t.Errorf("the file is gone: %+v", report)
 	}
 
 	// The same for an overload that a file no longer creates.
+	mustUp(t, pool, nil, sample())
 	other := sample()
 	other.functions = replace(other.functions, "functions/event/emit.sql",
-		`create or replace function core.emit(p_namespace text, p_type text) returns bigint language sql as $$ select 2::bigint $$;`)
+		`create or replace function core.emit(p_namespace text, p_type text) returns bigint language sql as $$ select 2::bigint $$;
+comment on function core.emit(text, text) is 'another';`)
 	report = mustUp(t, pool, nil, other)
-	if diff := cmp.Diff([]string{"core.emit(text)"}, report.Orphans); diff != "" {
-		t.Errorf("orphans (-want +got)\n%s", diff)
+	if diff := cmp.Diff([]string{"core.emit(text,text)"}, value[[]string](t, pool, there)); diff != "" || len(report.Orphans) > 0 {
+		t.Errorf("the arguments changed: %+v\n%s", report, diff)
+	}
+	if !slices.Contains(report.Applied, "drop core.emit(text)") {
+		t.Errorf("it was not said: %q", report.Applied)
+	}
+
+	// What differs on purpose stays.
+	execute(t, pool.Config().ConnString(), `insert into core_private.tolerated_drift values ('core.emit(text, text)', 'kept')`)
+	report = mustUp(t, pool, nil, fewer)
+	if diff := cmp.Diff([]string{"core.emit(text,text)"}, value[[]string](t, pool, there)); diff != "" || len(report.Orphans) > 0 {
+		t.Errorf("tolerated, and dropped: %+v\n%s", report, diff)
 	}
 }
 

@@ -3,6 +3,7 @@ package nexussql_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -73,5 +74,51 @@ func TestBlockersNameReplicationSlots(t *testing.T) {
 	})
 	if n := dbtest.Get[int](db, "select count(*)::int from core.blockers where kind = 'replication slot' and name = $1", slot); n != 1 {
 		t.Error("the slot is not named")
+	}
+}
+
+// Of several who want one row the holder is named, and none of those that wait, whatever program they are.
+func TestBlockersNameTheHolderOfARow(t *testing.T) {
+	t.Parallel()
+	db := dbtest.New(t)
+	db.Namespace("shop")
+	const want = "update core.namespaces set metadata = metadata where namespace = 'shop'"
+	connect := func() *pgx.Conn {
+		conn, err := pgx.Connect(t.Context(), db.OwnerURL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close(context.Background()) })
+		return conn
+	}
+	holder := connect()
+	tx, err := holder.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), want); err != nil {
+		t.Fatal(err)
+	}
+	const waiters = 3
+	done := make(chan error, waiters)
+	for range waiters {
+		conn := connect()
+		go func() {
+			_, err := conn.Exec(context.Background(), want)
+			done <- err
+		}()
+	}
+	db.Wait(`select count(*) = $1 from pg_locks l join pg_stat_activity a using (pid) where not l.granted and a.datname = current_database()`, waiters)
+	got := dbtest.Get[string](db, `select string_agg(format('%s: %s', pid, name), '; ') from core.blockers where kind = 'lock'`)
+	if name := fmt.Sprintf("%d: ", holder.PgConn().PID()); !strings.HasPrefix(got, name) || strings.Contains(got, ";") || !strings.Contains(got, "waits for core.namespaces") {
+		t.Errorf("blockers: %s; want the holder, %s alone", got, name)
+	}
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range waiters {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -176,7 +176,7 @@ func TestReplayOnce(t *testing.T) {
 	db.Namespace("shop")
 	db.Exec(`select core.emit('shop', 'x')`)
 	db.Exec(`select core.claim('core_events_shop', '{x}', '{0}', 1, '1 hour')`)
-	db.Exec(`select core.settle('core_events_shop', 'n', '{}', '{}', '{1}', '{1}', '{reject}', '{null}', '{null}', '{bad}', '{bad}')`)
+	db.Exec(`select core.settle('core_events_shop', 'n', '{}', '{}', '{}', '{1}', '{1}', (select array_agg(last_read_at) from pgmq.q_core_events_shop), '{reject}', '{null}', '{null}', '{bad}', '{bad}')`)
 	errs := atOnce(t, db, 8, func(ctx context.Context, conn *pgx.Conn, _ int) error {
 		_, err := conn.Exec(ctx, `select core.replay_dead_letter(1)`)
 		return err
@@ -404,6 +404,7 @@ func TestQueueMetricsDoNotWaitForALockedQueue(t *testing.T) {
 // I4: one tick at a time; the second leaves at once instead of waiting.
 func TestASecondTickLeaves(t *testing.T) {
 	db := dbtest.New(t)
+	db.Exec(`select core.tick()`) // what is overdue is run beside another
 	tx, err := db.Owner.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -450,11 +451,11 @@ func TestParkingRaces(t *testing.T) {
 	db.Exec(`select count(*) from core.emit_batch('shop', (select array_agg((array['x', 'y', 'z.1', 'z.2'])[1 + g % 4]) from generate_series(1, $1::int) g), array_fill('1'::jsonb, array[$1::int]))`, events)
 	const work = `
 		with c as materialized (select * from core.claim('core_events_shop', '{%[1]s}', '{%[4]s}', 20, '%[2]s', p_window => 200, p_sweep => random() < 0.3)),
-		kept as (select msg_id, read_ct from c where outcome = 'claimed' and msg_id %% 7 <> 0),
-		failed as (select msg_id, read_ct from c where outcome = 'claimed' and msg_id %% 7 = 0),
-		s as materialized (select s.* from (select coalesce(array_agg(msg_id), '{}') as ids, coalesce(array_agg(read_ct), '{}') as cts from kept) k,
-			(select coalesce(array_agg(msg_id), '{}') as ids, coalesce(array_agg(read_ct), '{}') as cts, count(*)::int as n from failed) f,
-			core.settle('core_events_shop', 'n', k.ids, k.cts, f.ids, f.cts, array_fill('%[3]s'::text, array[n]), array_fill('0'::interval, array[n]),
+		kept as (select msg_id, read_ct, last_read_at from c where outcome = 'claimed' and msg_id %% 7 <> 0),
+		failed as (select msg_id, read_ct, last_read_at from c where outcome = 'claimed' and msg_id %% 7 = 0),
+		s as materialized (select s.* from (select coalesce(array_agg(msg_id), '{}') as ids, coalesce(array_agg(read_ct), '{}') as cts, coalesce(array_agg(last_read_at), '{}') as ats from kept) k,
+			(select coalesce(array_agg(msg_id), '{}') as ids, coalesce(array_agg(read_ct), '{}') as cts, coalesce(array_agg(last_read_at), '{}') as ats, count(*)::int as n from failed) f,
+			core.settle('core_events_shop', 'n', k.ids, k.cts, k.ats, f.ids, f.cts, f.ats, array_fill('%[3]s'::text, array[n]), array_fill('0'::interval, array[n]),
 				array_fill(null::jsonb, array[n]), array_fill('r'::text, array[n]), array_fill('e'::text, array[n])) s)
 		insert into public.handled select msg_id, read_ct from kept where msg_id not in (select s.msg_id from s where s.outcome in ('lost', 'gone'))`
 	const flicker = `select core.register_node('shop', '%[1]s', true, '{%[2]s}');
@@ -627,6 +628,78 @@ func TestASecondScheduleWaitsForTheFirst(t *testing.T) {
 			}
 			if n := dbtest.Get[int](db, `select count(*)::int from core.scheduled_events`); n != 1 {
 				t.Errorf("%d rows, want 1", n)
+			}
+		})
+	}
+}
+
+// Whoever touches several messages locks them in one order, however they are named and wherever they lie: else a renewal and a settlement,
+// say, deadlock. One that waits for the first holds none of the others.
+func TestMessagesAreLockedInOneOrder(t *testing.T) {
+	const (
+		n    = 40
+		odd  = `(select %[1]s from (select * from pgmq.q_core_events_shop where msg_id %% 2 = 1) q)`
+		even = `(select %[1]s from (select * from pgmq.q_core_events_shop where msg_id %% 2 = 0) q)`
+		all  = `(select %[1]s from pgmq.q_core_events_shop q)`
+	)
+	// From the last to the first.
+	of := func(rows string) string {
+		var args []string
+		for _, column := range []string{"msg_id", "read_ct", "last_read_at"} {
+			args = append(args, fmt.Sprintf(rows, "array_agg("+column+" order by msg_id desc)"))
+		}
+		return strings.Join(args, ", ")
+	}
+	failed := func(rows string) string {
+		each := func(value string) string { return fmt.Sprintf(rows, "array_agg("+value+")") }
+		return of(rows) + ", " + strings.Join([]string{each("'retry'::text"), each("interval '1 s'"), each("null::jsonb"), each("'x'::text"), each("'x'::text")}, ", ")
+	}
+	for name, call := range map[string]string{
+		"extend":             `core.extend('core_events_shop', ` + of(all) + `, '1 hour')`,
+		"settle":             `core.settle('core_events_shop', 'n', ` + of(all) + `)`,
+		"settle failures":    `core.settle('core_events_shop', 'n', '{}', '{}', '{}', ` + failed(all) + `)`,
+		"settle, both":       `core.settle('core_events_shop', 'n', ` + of(even) + `, ` + failed(odd) + `)`,
+		"settle_batch":       `core.settle_batch('core_events_shop', 'n', null, ` + of(all) + `)`,
+		"settle_batch, both": `core.settle_batch('core_events_shop', 'n', null, ` + of(even) + `, ` + failed(odd) + `)`,
+		"purge_queue":        `core.purge_queue('core_events_shop', 'core_events_shop')`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := dbtest.New(t)
+			db.Namespace("shop")
+			db.Exec(`select core.emit_batch('shop', array_fill('x'::text, array[$1::int]), array_fill('1'::jsonb, array[$1::int]))`, n)
+			db.Exec(`select core.claim('core_events_shop', '{x}', '{0}', $1, '1 hour')`, n)
+			// In the table they lie from the last to the first.
+			for id := n; id > 0; id-- {
+				db.Exec(`update pgmq.q_core_events_shop set vt = vt where msg_id = $1`, id)
+			}
+			db.Exec(`analyze pgmq.q_core_events_shop`)
+			tx, err := db.Owner.Begin(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = tx.Rollback(context.Background()) }()
+			if _, err := tx.Exec(t.Context(), `select from pgmq.q_core_events_shop where msg_id = 1 for update`); err != nil {
+				t.Fatal(err)
+			}
+			conn, err := pgx.Connect(t.Context(), db.OwnerURL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close(context.Background())
+			ended := make(chan error, 1)
+			go func() {
+				_, err := conn.Exec(t.Context(), `select count(*) from `+call)
+				ended <- err
+			}()
+			db.Wait(`select exists (select from pg_stat_activity where pid = $1 and wait_event_type = 'Lock')`, conn.PgConn().PID())
+			if _, err := tx.Exec(t.Context(), `select from pgmq.q_core_events_shop order by msg_id for update`); err != nil {
+				t.Errorf("it waits for the first and holds others: %v", err)
+			}
+			if err := rollback(tx); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-ended; err != nil {
+				t.Errorf("it ends with %v", err)
 			}
 		})
 	}

@@ -30,11 +30,19 @@ type tapResult struct {
 }
 
 // fromOne lets a script count on the ids that its rows get. Sequences don't roll back, but what restarts them does.
+//
+// pg_temp.ats gives the times that belong to the fences of messages.
 const fromOne = `
 do $$ declare s regclass; begin
 	for s in select c.oid from pg_class c where c.relkind = 'S' and c.relnamespace = 'core'::regnamespace loop
 		execute format('alter sequence %s restart', s);
 	end loop;
+end $$;
+create function pg_temp.ats(p_ids bigint[], p_queue text = 'core_events_shop') returns timestamptz[] language plpgsql as $$
+declare v_ats timestamptz[]; begin
+	execute format('select array_agg(q.last_read_at order by u.n) from unnest($1) with ordinality u(id, n) left join pgmq.%I q on q.msg_id = u.id', 'q_' || p_queue)
+	   into v_ats using p_ids;
+	return coalesce(v_ats, '{}');
 end $$;
 `
 

@@ -2,7 +2,7 @@
 --
 -- The two lists are the whole truth for PUBLIC and the roles of Nexus: what is missing is granted, what is not listed is
 -- revoked, and what already fits is not touched. Grants that an administrator gave to roles of his own stay. The order is
--- fixed, so that two installations are equal to the letter.
+-- fixed, so that two installations are equal to the letter. What somebody else made in the schemas is his, and nobody is let in.
 --
 -- A function is listed once, under the first duty that needs it; all its overloads are meant. nexus_admin needs no mention
 -- where a duty that it is a member of has one. A function that is listed nowhere can be called by nexus_owner alone.
@@ -22,11 +22,15 @@ begin
       -- reader
       ('core.peek', '{nexus_reader}'::name[]),
       ('core.now', '{nexus_reader,nexus_producer,nexus_consumer}'),
-      ('core_private.queue_metrics', '{nexus_reader}'),
+      ('core_private.count_queue', '{nexus_reader}'),
+      ('core_private.missing_parts', '{nexus_reader}'),
+      ('core_private.log_partitions', '{nexus_reader}'),
       ('core_private.blockers', '{nexus_reader}'),
       ('core.event_status', '{nexus_reader}'),
       ('core.find_event', '{nexus_reader}'),
       ('core_private.unhandled_types', '{nexus_reader}'),
+      ('core_private.namespaces_read_by', '{nexus_reader,nexus_producer,nexus_consumer}'),
+      ('core.schema_version', '{nexus_reader,nexus_producer,nexus_consumer}'),
       ('core.visible_namespaces', '{nexus_reader,nexus_producer,nexus_consumer}'),
       ('core.next_runs', '{nexus_reader,nexus_producer,nexus_consumer}'),
       ('core_private.cron_jobs', '{nexus_reader}'),
@@ -34,7 +38,6 @@ begin
       ('core_private.own_cron_drift', '{nexus_reader}'),
       ('core_private.others_cron_jobs', '{nexus_reader}'),
       ('core.cron_drift', '{nexus_reader}'),
-      ('core_private.cron_last_runs', '{nexus_reader}'),
       -- producer
       ('core.schedule_task', '{nexus_producer,nexus_operator}'),
       ('core.pause_task', '{nexus_producer,nexus_operator}'),
@@ -62,11 +65,15 @@ begin
       ('core.open_express', '{nexus_consumer}'),
       ('core.settle_batch', '{nexus_consumer}'),
       ('core.close_express', '{nexus_consumer}'),
+      ('core.recall_express', '{nexus_consumer}'),
+      ('core.node_process', '{nexus_consumer}'),
       ('core.refuse_commit', '{nexus_consumer}'),
       ('core.settle', '{nexus_consumer}'),
       ('core.settle_and_claim', '{nexus_consumer}'),
       ('core.extend', '{nexus_consumer}'),
       ('core.promote_delayed', '{nexus_consumer}'),
+      ('core.next_delayed_due', '{nexus_consumer}'),
+      ('core.look', '{nexus_consumer}'),
       ('core.fire_due_events', '{nexus_consumer}'),
       ('core.unpark', '{nexus_consumer}'),
       ('core.wait_for_wake', '{nexus_consumer}'),
@@ -80,6 +87,7 @@ begin
       ('core.tick', '{nexus_consumer,nexus_operator,nexus_scheduler}'),
       -- operator
       ('core.may_operate', '{nexus_operator}'),
+      ('core_private.is_operated_by', '{nexus_operator}'),
       ('core.replay_dead_letter', '{nexus_operator}'),
       ('core.replay_dead_letters', '{nexus_operator}'),
       ('core.discard_dead_letter', '{nexus_operator}'),
@@ -88,17 +96,19 @@ begin
       ('core.resolve_dead_letter', '{nexus_operator}'),
       ('core.resolve_dead_letters', '{nexus_operator}'),
       ('core.purge_queue', '{nexus_operator}'),
+      ('core.cancel_deliveries', '{nexus_operator}'),
+      ('core.run_deliveries_now', '{nexus_operator}'),
       ('core.drain_node', '{nexus_operator}'),
       ('core.forget_node', '{nexus_operator}'),
-      -- admin; open to every duty, so that who lacks nexus_admin hears NX401 and the grant that mends it
-      ('core.create_namespace', '{nexus_reader,nexus_producer,nexus_consumer}'),
-      ('core.alter_namespace', '{nexus_reader,nexus_producer,nexus_consumer}'),
+      -- admin; that EXECUTE is granted to them alone is the first check, since it goes by the true current_user
+      ('core.create_namespace', '{nexus_admin}'),
+      ('core.alter_namespace', '{nexus_admin}'),
       ('core.alter_scheduler', '{nexus_admin}'),
       ('core.sync_cron_jobs', '{nexus_admin}'),
       ('core.repair_cron', '{nexus_admin}'),
-      ('core.drop_namespace', '{nexus_reader,nexus_producer,nexus_consumer}'),
-      ('core.grant_namespace', '{nexus_reader,nexus_producer,nexus_consumer}'),
-      ('core.revoke_namespace', '{nexus_reader,nexus_producer,nexus_consumer}'),
+      ('core.drop_namespace', '{nexus_admin}'),
+      ('core.grant_namespace', '{nexus_admin}'),
+      ('core.revoke_namespace', '{nexus_admin}'),
       ('core.run_sweep', '{nexus_admin,nexus_scheduler}'),
       ('core.maintain_partitions', '{nexus_admin,nexus_scheduler}'),
       ('core.repair_partitions', '{nexus_admin}')
@@ -108,7 +118,7 @@ begin
              coalesce(p.proacl, acldefault('f', p.proowner)) as acl
         from pg_proc p
         join pg_namespace n on n.oid = p.pronamespace
-       where n.nspname in ('core', 'core_private')
+       where n.nspname in ('core', 'core_private') and p.proowner::regrole::text in ('nexus_owner', 'nexus_scheduler', 'nexus_guard')
     ),
     wanted as (
       select r.oid, w.role::regrole::oid as grantee
@@ -122,7 +132,7 @@ begin
        cross join aclexplode(r.acl) a
         left join pg_roles g on g.oid = a.grantee
        where a.grantee <> r.proowner
-         and (a.grantee = 0 or (g.rolname like 'nexus\_%' and g.rolname <> 'nexus_owner'))
+         and (a.grantee = 0 or (g.rolname like E'nexus\\_%' and g.rolname <> 'nexus_owner'))
     )
     select 'revoke all on routine %s from %s' as statement, oid::regprocedure::text as routine,
            case grantee when 0 then 'public' else grantee::regrole::text end as grantee
@@ -155,6 +165,7 @@ begin
         from pg_class c
         join pg_namespace n on n.oid = c.relnamespace
        where n.nspname in ('core', 'core_private') and c.relkind in ('r', 'p', 'v', 'm') and not c.relispartition
+         and c.relowner::regrole::text = 'nexus_owner'
     ),
     wanted as (
       select r.oid, 'nexus_reader'::regrole::oid as grantee, 'SELECT' as privilege
@@ -172,7 +183,7 @@ begin
        cross join aclexplode(r.acl) a
         left join pg_roles g on g.oid = a.grantee
        where a.grantee <> r.relowner
-         and (a.grantee = 0 or (g.rolname like 'nexus\_%' and g.rolname <> 'nexus_owner'))
+         and (a.grantee = 0 or (g.rolname like E'nexus\\_%' and g.rolname <> 'nexus_owner'))
     )
     select 'revoke %s on %s from %s' as statement, oid::regclass::text as relation, privilege,
            case grantee when 0 then 'public' else grantee::regrole::text end as grantee
@@ -206,3 +217,52 @@ begin
   end loop;
 end
 $columns$;
+
+-- What nothing above names: rights on other columns, on sequences, and on what nexus_owner will create.
+do $rest$
+declare
+  v_change text;
+begin
+  for v_change in
+    select format('revoke %s (%I) on %I.%I from %s', x.privilege_type, a.attname, n.nspname, c.relname,
+             case x.grantee when 0 then 'public' else quote_ident(r.rolname) end)
+      from pg_attribute a
+      join pg_class c on c.oid = a.attrelid
+      join pg_namespace n on n.oid = c.relnamespace
+     cross join aclexplode(a.attacl) x
+      left join pg_roles r on r.oid = x.grantee
+     where n.nspname in ('core', 'core_private') and a.attnum > 0 and not a.attisdropped and not c.relispartition
+       and x.grantee <> c.relowner and (x.grantee = 0 or r.rolname like 'nexus\_%')
+       and not (n.nspname = 'core' and c.relname = 'scheduled_tasks' and r.rolname = 'nexus_operator' and x.privilege_type = 'UPDATE')
+    union all
+    select format('revoke %s on sequence %I.%I from %s', x.privilege_type, n.nspname, c.relname,
+             case x.grantee when 0 then 'public' else quote_ident(r.rolname) end)
+      from pg_class c
+      join pg_namespace n on n.oid = c.relnamespace
+     cross join aclexplode(c.relacl) x
+      left join pg_roles r on r.oid = x.grantee
+     where n.nspname in ('core', 'core_private') and c.relkind = 'S'
+       and x.grantee <> c.relowner and (x.grantee = 0 or r.rolname like 'nexus\_%')
+    union all
+    select format('alter default privileges %s revoke %s on %s from %s',
+             case when d.defaclnamespace <> 0 then format('in schema %s', d.defaclnamespace::regnamespace) end, x.privilege_type,
+             case d.defaclobjtype when 'r' then 'tables' when 'S' then 'sequences' when 'f' then 'functions' when 'T' then 'types' else 'schemas' end,
+             case x.grantee when 0 then 'public' else quote_ident(r.rolname) end)
+      from pg_default_acl d
+     cross join aclexplode(d.defaclacl) x
+      left join pg_roles r on r.oid = x.grantee
+     where d.defaclrole = 'nexus_owner'::regrole
+       and x.grantee <> d.defaclrole and (x.grantee = 0 or r.rolname like 'nexus\_%') and (x.grantee <> 0 or d.defaclobjtype <> 'T')
+    union all
+    select format('revoke %s on schema %I from %s', x.privilege_type, n.nspname, quote_ident(r.rolname))
+      from pg_namespace n
+     cross join aclexplode(n.nspacl) x
+      join pg_roles r on r.oid = x.grantee
+     where n.nspname in ('core', 'core_private') and x.grantee <> n.nspowner and r.rolname like 'nexus\_%'
+       and (n.nspname = 'core_private' or x.privilege_type = 'CREATE')
+     order by 1
+  loop
+    execute v_change;
+  end loop;
+end
+$rest$;

@@ -1,12 +1,7 @@
 create or replace view core.partitions as
-select c.relname::text as partition_name,
-       (regexp_match(b.bound, 'FROM \(''([^'']+)''\)'))[1]::timestamptz as from_time,
-       (regexp_match(b.bound, 'TO \(''([^'']+)''\)'))[1]::timestamptz as to_time,
-       b.bound = 'DEFAULT' as is_default,
-       pg_catalog.pg_total_relation_size(c.oid) as bytes,
-       greatest(c.reltuples, 0)::bigint as estimated_rows
-  from pg_catalog.pg_inherits i
-  join pg_catalog.pg_class c on c.oid = i.inhrelid
-  cross join lateral (select pg_catalog.pg_get_expr(c.relpartbound, c.oid) as bound) b
- where i.inhparent = 'core.event_log'::regclass;
-comment on view core.partitions is 'Partitions of the event log with their bounds, sizes and estimated rows.';
+select p.partition_name collate "C" as partition_name, p.from_time, p.to_time, p.is_default,
+       pg_catalog.pg_total_relation_size(p.relation) as bytes,
+       (select greatest(c.reltuples, 0)::bigint from pg_catalog.pg_class c where c.oid = p.relation) as estimated_rows,
+       p.is_month, p.owner
+  from core_private.log_partitions() p;
+comment on view core.partitions is 'Partitions of the event log with their bounds, sizes and estimated rows. is_month: the bounds are those of one month of UTC; owner: nexus_owner, unless somebody else made it.';

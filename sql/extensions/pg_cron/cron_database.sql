@@ -5,6 +5,7 @@ create or replace function core_private.cron_database()
 returns text
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set row_security = on
 as $$
 declare
     v_job      bigint;

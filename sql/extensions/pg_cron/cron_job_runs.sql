@@ -4,6 +4,7 @@ create or replace function core_private.cron_job_runs()
 returns table (jobid bigint, runid bigint, status text, return_message text, start_time timestamptz, end_time timestamptz)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
+set row_security = on
 as $$
 begin
     if exists (select from pg_extension e where e.extname = 'pg_cron') and has_schema_privilege('cron', 'usage') then

@@ -4,6 +4,7 @@ create or replace function core_private.cron_jobs()
 returns table (jobid bigint, jobname text, schedule text, command text, nodename text, nodeport integer, database text, username text, active boolean, namespace text, task_id uuid)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
+set row_security = on
 as $$
 begin
     if exists (select from pg_extension e where e.extname = 'pg_cron') and has_schema_privilege('cron', 'usage') then

@@ -1,8 +1,11 @@
+-- What a job does makes it one of Nexus's, and not its name: somebody's own "nexus:…" is his. Of a role that is gone it does nothing.
+--
 -- As the caller: a policy of cron.job hides the jobs of other roles from all but superusers, without an error.
 create or replace function core_private.others_cron_jobs()
 returns table (kind text, jobid bigint, jobname text, task_id uuid, namespace text, detail text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
+set row_security = on
 as $$
 begin
     if not exists (select from pg_extension e where e.extname = 'pg_cron') then
@@ -20,8 +23,8 @@ begin
           from cron.job j
           left join pg_roles r on r.rolname::text = j.username::text
          cross join lateral (select coalesce(regexp_match(j.jobname::text, '^([a-z][a-z0-9_-]*):([0-9a-f]{32})$'),
-                   array[null, (regexp_match(j.command, 'core\.run_scheduled_task\(''([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})'''))[1]]) as x) m
+                   array[null, (regexp_match(j.command, 'core[.]run_scheduled_task[(]''([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})'''))[1]]) as x) m
          where j.username::text <> 'nexus_scheduler' and j.database = current_database()
-           and (m.x[2] is not null or j.jobname::text like 'nexus:%' or j.command ~* '\ycore\.(tick|run_sweep|fire_due)\s*\(') $q$;
+           and (m.x[2] is not null or r.rolname is null and j.jobname::text like 'nexus:%' or j.command ~* '(^|[^a-z0-9_.])core[.](tick|run_sweep|fire_due)[[:space:]]*[(]') $q$;
 end $$;
 comment on function core_private.others_cron_jobs() is 'Jobs in pg_cron that do what Nexus''s do and belong to other roles, as far as the caller may see them.';

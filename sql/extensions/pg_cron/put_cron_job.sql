@@ -4,6 +4,7 @@ create or replace function core_private.put_cron_job(p_name text, p_schedule tex
 returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set row_security = on
 as $$
 begin
     return case when has_schema_privilege('cron', 'usage') then cron.schedule(p_name, p_schedule, p_command) end;

@@ -4,6 +4,7 @@ create or replace function core_private.remove_cron_job(p_job_id bigint, p_suffi
 returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set row_security = on
 as $$
 begin
     if has_schema_privilege('cron', 'usage') then

@@ -4,6 +4,7 @@ create or replace function core_private.trim_job_run_details(p_limit integer = 5
 returns integer
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set row_security = on
 as $$
 declare
     v_before timestamptz := clock_timestamp() - interval '7 days';

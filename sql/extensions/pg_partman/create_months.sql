@@ -1,3 +1,5 @@
+-- By bounds, not by names: a table of that name need not be a partition, nor have the bounds that its name says. What overlaps a month
+-- is in its way and left for core.repair_partitions.
 create or replace function core_private.create_months(p_ahead integer = 7)
 returns integer
 language plpgsql
@@ -5,17 +7,19 @@ set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 as $$
 declare
-    v_major integer := (select split_part(e.default_version, '.', 1)::integer from pg_available_extensions e where e.name = 'pg_partman');
+    v_month timestamptz := date_trunc('month', core_private.now());
     v_from  timestamptz;
-    v_name  text;
     v_made  integer := 0;
 begin
-    for v_from in select generate_series(date_trunc('month', core_private.now()) - interval '1 month', date_trunc('month', core_private.now()) + p_ahead * interval '1 month', interval '1 month') loop
-        v_name := 'event_log_p' || to_char(v_from, case when v_major < 5 then 'YYYY_MM' else 'YYYYMMDD' end);
-        continue when to_regclass('core.' || v_name) is not null;
-        execute format('create table core.%I partition of core.event_log for values from (%L) to (%L)', v_name, v_from, v_from + interval '1 month');
+    for v_from in
+        select m.begins from generate_series(v_month - interval '1 month', v_month + p_ahead * interval '1 month', interval '1 month') m (begins)
+         where not exists (select from core_private.log_partitions() p
+                            where p.from_time < m.begins + interval '1 month' and p.to_time > m.begins)
+         order by m.begins
+    loop
+        perform core_private.create_month(v_from);
         v_made := v_made + 1;
     end loop;
     return v_made;
 end $$;
-comment on function core_private.create_months(integer) is 'Creates missing monthly partitions without pg_partman; returns how many.';
+comment on function core_private.create_months(integer) is 'Makes the months of the event log that are missing, from the last one on; returns how many.';

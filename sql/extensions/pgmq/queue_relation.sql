@@ -4,6 +4,6 @@ create or replace function core_private.queue_relation(p_queue text)
 returns text
 language sql stable parallel safe
 as $$
-    select 'pgmq.' || pg_catalog.quote_ident('q_' || p_queue)
+    select 'pgmq.' operator(pg_catalog.||) pg_catalog.quote_ident('q_' operator(pg_catalog.||) p_queue)
 $$;
 comment on function core_private.queue_relation(text) is 'The quoted, qualified table of a queue.';

@@ -12,6 +12,9 @@ declare
 begin
     select q.namespace, c.name as consumer, core.dead_letter_queue_name_for_namespace(q.namespace) as dlq into v_owner
       from core.queues q join core.consumers c on c.consumer_id = q.consumer_id where q.queue_name = p_queue;
+    if to_regclass(core_private.queue_relation(v_owner.dlq)) is null then
+        perform core_private.fail_lost_queue(v_owner.dlq);
+    end if;
     return query execute format($q$
         with gone as (
             delete from %1$s q using unnest($2, $3, $4, $5) u(id, ct, reason, error)
@@ -52,4 +55,4 @@ begin
         $q$, core_private.queue_relation(p_queue), core_private.queue_relation(v_owner.dlq), core_private.queue_sequence(v_owner.dlq))
     using p_queue, p_ids, p_cts, p_reasons, p_errors, v_owner.namespace, v_owner.consumer, v_now, p_node;
 end $$;
-comment on function core_private.bury(text, text, bigint[], integer[], text[], text[]) is 'Moves messages whose fence (msg_id, read_ct) holds to the dead letters; returns those it moved.';
+comment on function core_private.bury(text, text, bigint[], integer[], text[], text[]) is 'Moves messages whose fence (msg_id, read_ct) holds to the dead letters; returns those it moved. Raises NX110.';

@@ -19,7 +19,7 @@ begin
          group by d.namespace, q.queue_name
     loop
         perform core_private.remove_copies(r.queue_name, r.copies);
-        perform core_private.audit(case p_resolution when 'discarded' then 'discard_dead_letters' else 'resolve_dead_letters' end,
+        perform core_private.audit(case p_resolution when 'cancelled' then 'cancel_deliveries' when 'discarded' then 'discard_dead_letters' else 'resolve_dead_letters' end,
             r.namespace, case when cardinality(p_ids) = 1 then p_ids[1]::text end, p_reason,
             jsonb_build_object('resolution', p_resolution, 'done', r.n, 'first_ids', r.ids));
         v_total := v_total + r.n;

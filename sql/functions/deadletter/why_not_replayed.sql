@@ -13,7 +13,7 @@ begin
     if not found then
         return format('consumer %s is gone', quote_nullable(p_consumer));
     elsif to_regclass(core_private.queue_relation(v_queue)) is null then
-        return format('queue %s is gone', quote_literal(v_queue));
+        return format('the table of queue %s is missing', v_queue);
     end if;
     return null;
 end $$;

@@ -8,13 +8,8 @@ declare
     v_id  bigint;
     v_max integer;
 begin
-    -- People who read and write by hand are operators; programs are producers.
-    select n.max_payload_bytes into v_max from core.namespaces n
-     where n.namespace = p_namespace and core_private.has_duty(p_namespace, 'operate', n.restricted);
-    if not found then
-        perform core_private.require_duty(p_namespace, 'produce');
-        select n.max_payload_bytes into v_max from core.namespaces n where n.namespace = p_namespace;
-    end if;
+    perform core_private.require_scheduling(p_namespace);
+    select n.max_payload_bytes into v_max from core.namespaces n where n.namespace = p_namespace;
     perform core_private.check_event_type(p_event_type);
     perform core_private.check_payload(p_payload, v_max);
     if jsonb_typeof(p_metadata) <> 'object' then

@@ -15,10 +15,12 @@ begin
     loop
         if p_due_at is not null then
             insert into core.delayed (due_at, queue_name, event_type, message, headers) values (p_due_at, v_queue, p_event_type, p_message, p_headers);
+        elsif to_regclass(core_private.queue_relation(v_queue)) is null then
+            perform core_private.fail_lost_queue(v_queue);
         else
             execute format('insert into %s (vt, message, headers) values ($1, $2, $3)', core_private.queue_relation(v_queue)) using p_now, p_message, p_headers;
             perform core_private.wake(v_queue, p_now);
         end if;
     end loop;
 end $$;
-comment on function core_private.deliver_to_others(text, text, jsonb, jsonb, timestamptz, timestamptz) is 'Delivers an event to the named consumers whose patterns match.';
+comment on function core_private.deliver_to_others(text, text, jsonb, jsonb, timestamptz, timestamptz) is 'Delivers an event to the named consumers whose patterns match. Raises NX110.';

@@ -30,12 +30,14 @@ declare
     v_authored_at    timestamptz;
     v_tags           text[];
     v_depth          integer := 0;
+    v_caller         name    := case when current_setting('role') = 'none' then session_user::name else current_setting('role')::name end;
 begin
     select n.restricted, n.max_payload_bytes, n.dedupe_for, case when n.default_consumer then 'core_events_' || replace(p_namespace, '-', '_') end, n.named_consumers
       into v_restricted, v_max_bytes, v_dedupe_for, v_queue, v_others from core.namespaces n where n.namespace = p_namespace;
-    if not found or v_restricted
-       or not pg_has_role(case when current_setting('role') = 'none' then session_user::name else current_setting('role')::name end, 'nexus_producer', 'member') then
+    if not found or v_restricted or not pg_has_role(v_caller, 'nexus_producer', 'member') then
         perform core_private.require_duty(p_namespace, 'produce');
+    elsif pg_has_role(v_caller, 'nexus_admin', 'member') then
+        perform core_private.refuse_borrowed_session(); -- the log would name the administrator
     end if;
     if core_private.is_event_type(p_event_type) is not true then
         perform core_private.check_event_type(p_event_type);
@@ -73,7 +75,10 @@ begin
     if v_queue is null then
         null;
     elsif v_due_at is null then
-        v_message_id := nextval(core_private.queue_sequence(v_queue)::regclass);
+        v_message_id := nextval(to_regclass(core_private.queue_sequence(v_queue)));
+        if v_message_id is null then
+            perform core_private.fail_lost_queue(v_queue);
+        end if;
         execute format('insert into %s (msg_id, read_ct, enqueued_at, vt, message, headers) overriding system value values ($1, 0, $2, $2, $3, $4)',
                        core_private.queue_relation(v_queue))
           using v_message_id, v_now, v_message, v_headers;
@@ -99,4 +104,4 @@ begin
     duplicate := false;
     return next;
 end $$;
-comment on function core.emit(text, text, jsonb, jsonb) is 'Emits one event in the caller''s transaction: a log row and a delivery to each matching consumer, or nothing. message_id is that on the default queue, NULL while delayed and for a duplicate. Options: dedupe_key, ordering_key, deliver_at or delay, headers, producer, correlation_id, causation_uid, broadcast, authored_at, tags, depth. Raises NX001, NX002, NX003, NX004, NX005, NX101, NX401, NX402, NX601, NX604.';
+comment on function core.emit(text, text, jsonb, jsonb) is 'Emits one event in the caller''s transaction: a log row and a delivery to each matching consumer, or nothing. message_id is that on the default queue, NULL while delayed and for a duplicate. Options: dedupe_key, ordering_key, deliver_at or delay, headers, producer, correlation_id, causation_uid, authored_at, tags, depth. broadcast is refused until consumers can do it. Raises NX001, NX002, NX003, NX004, NX005, NX101, NX110, NX401, NX402, NX601, NX604.';

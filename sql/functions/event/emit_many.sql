@@ -13,6 +13,8 @@ declare
     v_consumer record;
     v_default  text;
     v_queues   text := '';
+    v_there    boolean;
+    v_lost     text;
     v_keys     text[];
 begin
     select n.dedupe_for, n.default_consumer into v_ns from core.namespaces n where n.namespace = p_namespace;
@@ -23,8 +25,17 @@ begin
     end if;
 
     for v_consumer in select c.name, c.queue_name, c.patterns from core.consumers c where c.namespace = p_namespace and c.kind = 'unordered' loop
-        if v_consumer.name = 'default' then
-            continue when not v_ns.default_consumer;
+        continue when v_consumer.name = 'default' and not v_ns.default_consumer;
+        v_there := to_regclass(core_private.queue_relation(v_consumer.queue_name)) is not null;
+        if not v_there then
+            -- What is delayed needs no queue yet.
+            select core_private.lost_queue_for(p_namespace, e.t) into v_lost
+              from unnest(p_event_types, p_options) e(t, o) left join lateral core_private.parse_emit_options(e.o, p_now, '') x on e.o is not null
+             where x.due_at is null and core_private.lost_queue_for(p_namespace, e.t) is not null limit 1;
+            if found then
+                perform core_private.fail_lost_queue(v_lost);
+            end if;
+        elsif v_consumer.name = 'default' then
             v_default := v_consumer.queue_name;
             v_queues := v_queues || format(
                 ', q0 as (insert into %s (msg_id, vt, message, headers) overriding system value select s.message_id, $3, e.m, s.headers from src s join env e using (n) where s.message_id is not null)',
@@ -77,4 +88,4 @@ begin
         v_queues)
     using p_namespace, p_event_types, p_now, p_payloads, coalesce(v_keys, '{}'), p_now + v_ns.dedupe_for, core_private.principal(), p_options, p_event_uids, p_principals;
 end $$;
-comment on function core_private.emit_many(text, text[], jsonb[], jsonb[], timestamptz, uuid[], text[]) is 'Writes events whose arguments have been checked: log, queues, delays. The last two arguments are for events that were accepted earlier: their uids, and who had them emitted. Raises NX004, NX005, NX604.';
+comment on function core_private.emit_many(text, text[], jsonb[], jsonb[], timestamptz, uuid[], text[]) is 'Writes events whose arguments have been checked: log, queues, delays. The last two arguments are for events that were accepted earlier: their uids, and who had them emitted. Raises NX004, NX005, NX110, NX604.';

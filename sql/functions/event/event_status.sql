@@ -19,6 +19,7 @@ declare
     v_at      timestamptz;
     v_ids    bigint[];
     v_sure   boolean;
+    v_lost   boolean;
     v_looked bigint;
     r        record;
 begin
@@ -38,16 +39,20 @@ begin
          order by c.consumer_id
     loop
         consumer := r.name; state := null; queue := r.queue_name; msg_id := null; attempt := null; due_at := null; dead_letter_id := null; detail := null;
-        continue when to_regclass(r.relation) is null;
+        v_lost := to_regclass(r.relation) is null;
         select l.dead_letter_id, l.status, l.resolution, l.reason, l.last_error, l.resolved_by, l.attempts, l.replay_msg_id into v_dead
           from core.dead_letters l
-         where l.event_uid = v_event.event_uid and l.consumer = r.name and l.source_kind = 'delivery' order by l.dead_letter_id desc limit 1;
+         where l.event_uid = v_event.event_uid and l.namespace = v_event.namespace and l.consumer = r.name and l.source_kind = 'delivery' order by l.dead_letter_id desc limit 1;
         v_ids := array_remove(array[case when r.name = 'default' then v_event.message_id end, v_dead.replay_msg_id], null);
         v_sure := r.name = 'default' and v_event.message_id is not null and (v_dead.resolution is distinct from 'replayed' or v_dead.replay_msg_id is not null);
 
-        execute format('select q.msg_id, q.vt, q.read_ct, q.headers from %s q where q.msg_id = any ($1) and q.message ->> ''eventId'' = $2 order by q.msg_id desc limit 1', r.relation)
-           into v_msg_id, v_vt, v_read_ct, v_headers using v_ids, p_event_id::text;
-        if v_msg_id is null and not v_sure then
+        if v_lost then
+            v_msg_id := null; v_sure := false;
+        else
+            execute format('select q.msg_id, q.vt, q.read_ct, q.headers from %s q where q.msg_id = any ($1) and q.message ->> ''eventId'' = $2 order by q.msg_id desc limit 1', r.relation)
+               into v_msg_id, v_vt, v_read_ct, v_headers using v_ids, p_event_id::text;
+        end if;
+        if v_msg_id is null and not v_sure and not v_lost then
             execute format($q$
                 with head as materialized (select q.msg_id, q.vt, q.read_ct, q.headers, q.message ->> 'eventId' = $2 as it from %s q order by q.msg_id limit $1)
                 select h.msg_id, h.vt, h.read_ct, h.headers, (select count(*) from head) as looked from (select) one left join head h on h.it limit 1
@@ -89,7 +94,9 @@ begin
         if v_dead.status in ('pending', 'reprocessing') then
             state := 'dead'; dead_letter_id := v_dead.dead_letter_id; attempt := v_dead.attempts;
             detail := format('%s: %s', v_dead.reason, left(v_dead.last_error, 200));
-        elsif not v_sure or v_looked >= v_limit then
+        elsif v_lost and coalesce(v_dead.resolution, 'replayed') = 'replayed' and r.created_at <= v_event.emitted_at then
+            state := 'unknown'; detail := 'the table of its queue is missing';
+        elsif not v_lost and not v_sure or v_looked >= v_limit then
             state := 'unknown'; detail := format('not among the first %s messages of the queue; p_thorough => true reads them all', v_limit);
         elsif v_dead.resolution <> 'replayed' then
             state := v_dead.resolution; dead_letter_id := v_dead.dead_letter_id; detail := 'by ' || v_dead.resolved_by;
@@ -101,4 +108,4 @@ begin
         return next;
     end loop;
 end $$;
-comment on function core.event_status(bigint, boolean) is 'What became of an event, for each consumer that it matches: waiting, in flight, parked, delayed, dead, settled (handled, or removed), discarded, ignored, handled_by_handler, or unknown where the queue is too long to look through; p_thorough reads it whole. No rows: no such event that you may see.';
+comment on function core.event_status(bigint, boolean) is 'What became of an event, for each consumer that it matches: waiting, in flight, parked, delayed, dead, settled (handled, or removed), discarded, ignored, handled_by_handler, cancelled, or unknown where the queue is too long to look through, or has lost its table; p_thorough reads it whole. No rows: no such event that you may see.';

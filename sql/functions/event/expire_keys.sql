@@ -5,10 +5,11 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_now timestamptz := core_private.now();
+    v_closed text[] := core_private.closed_namespaces();
     v_n   integer;
 begin
     delete from core.event_keys e
-     using (select x.ctid as tid from core.event_keys x where x.expires_at <= v_now order by x.expires_at limit p_limit for update skip locked) old
+     using (select x.ctid as tid from core.event_keys x where x.expires_at <= v_now and x.namespace <> all (v_closed) order by x.expires_at limit p_limit for update skip locked) old
      where e.ctid = old.tid;
     get diagnostics v_n = row_count;
     return v_n;

@@ -63,6 +63,11 @@ begin
             perform core_private.fail_option('broadcast' || p_at, p_options -> 'broadcast', 'Give true or false.');
         end if;
         broadcast := (p_options ->> 'broadcast')::boolean;
+        -- Accepted, it would be a promise: nothing delivers to more than one node of a consumer.
+        if broadcast then
+            raise exception using errcode = 'NX005', column = 'broadcast' || p_at, message = format('broadcast%s cannot be true yet: the event would go to one node', p_at),
+                hint = 'Leave broadcast out. What every process has to hear of, send by NOTIFY as well, and let each of them LISTEN.';
+        end if;
     end if;
     if p_options ? 'depth' then
         if not coalesce(jsonb_path_exists(p_options, 'strict $.depth ? (@.type() == "number" && @ >= 0 && @ <= 1000000 && @.floor() == @)'), false) then

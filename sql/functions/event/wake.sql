@@ -6,7 +6,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if exists (select from core_private.wake_flags f where f.key = p_key and f.waiting_until > p_now) and pg_notification_queue_usage() < 0.5 then
+    if exists (select from core_private.wake_flags f where (f.key = p_key or p_key = 'timers' and f.key ^@ 'timers ') and f.waiting_until > p_now) and pg_notification_queue_usage() < 0.5 then
         perform pg_notify('nexus_wake', p_key);
     end if;
 end $$;

@@ -1,4 +1,7 @@
 -- What Postgres shows of other people's sessions depends on pg_read_all_stats; the installer grants it to the owner where it may.
+--
+-- Locks: whoever keeps a session of Nexus waiting, and whoever holds a lock on one of its tables under which nothing can be written, since
+-- sweeps don't wait for such a table but pass over it. A row that a function has locked shows who locked it.
 create or replace function core_private.blockers()
 returns table (kind text, pid integer, name text, role_name text, application text, state text, since timestamptz, age interval,
                xmin_age bigint, holds_horizon boolean, dead_rows bigint)
@@ -7,7 +10,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    v_now  timestamptz := clock_timestamp();
+    v_now  timestamptz := core_private.now();
     v_dead bigint;
 begin
     select coalesce(sum(s.n_dead_tup), 0) into v_dead from pg_stat_all_tables s
@@ -33,5 +36,43 @@ begin
         select h.kind, h.pid, h.name, h.role_name, h.application, h.state, h.since, v_now - h.since, h.xmin_age,
                h.xmin_age = max(h.xmin_age) over (), v_dead
           from held h order by h.xmin_age desc nulls last, h.since limit 100;
+    return query
+        with ours as materialized (
+            select c.oid, c.oid::regclass::text as name
+              from pg_class c
+             where c.relkind in ('r', 'p')
+               and (c.relnamespace in ('core'::regnamespace, 'core_private'::regnamespace)
+                    or c.relnamespace = to_regnamespace('pgmq') and c.relname in (select 'q_' || q.queue_name from core.queues q))),
+        l as materialized (select * from pg_locks x where x.database = (select d.oid from pg_database d where d.datname = current_database())
+                              or x.locktype in ('transactionid', 'virtualxid')),
+        found as (
+            -- Who waits, for what, and for whom.
+            select b.pid, format('%s waits for %s', coalesce(nullif(w.application_name, ''), 'session ' || w.pid),
+                                 coalesce(o.name, case l.locktype when 'transactionid' then 'its rows' else l.locktype end)) as name
+              from l
+              join pg_stat_activity w on w.pid = l.pid
+              -- Who waits for a row waits for a transaction, and meanwhile has the row in the queue of its table.
+              left join l t on l.locktype = 'transactionid' and t.pid = l.pid and t.locktype = 'tuple' and t.granted
+              left join ours o on o.oid = coalesce(l.relation, t.relation)
+             cross join unnest(pg_blocking_pids(l.pid)) b (pid)
+             -- The next in a queue for a row only waits too.
+             where not l.granted and (o.oid is not null or w.application_name ^@ 'nexus:' or w.usename = 'nexus_scheduler')
+               and not (l.locktype = 'tuple' and exists (select from l n where n.pid = b.pid and n.locktype in ('transactionid', 'tuple') and not n.granted))
+             union
+            select l.pid, format('%s on %s', l.mode, o.name)
+              from l join ours o on o.oid = l.relation
+             where l.granted and l.locktype = 'relation' and l.mode in ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+             union
+            select l.pid, format('%s %s', r.what, r.name)
+              from (select 'lock' as what, k.name, k.xmax from core_private.locks k
+                     union all
+                    select 'sweep', s.name, s.xmax from core_private.sweeps s) r
+              join l on l.locktype = 'transactionid' and l.transactionid = r.xmax and l.granted)
+        select 'lock', f.pid, string_agg(distinct f.name, ', '), a.usename::text, a.application_name, a.state, coalesce(a.xact_start, a.backend_start),
+               v_now - coalesce(a.xact_start, a.backend_start), null::bigint, false, v_dead
+          from found f join pg_stat_activity a on a.pid = f.pid
+         where f.pid <> pg_backend_pid() and a.backend_type <> 'autovacuum worker'
+         group by f.pid, a.usename, a.application_name, a.state, a.xact_start, a.backend_start
+         order by 7 limit 100;
 end $$;
-comment on function core_private.blockers() is 'Who holds the xmin horizon, the oldest first.';
+comment on function core_private.blockers() is 'Who holds the xmin horizon, the oldest first, and who holds locks that Nexus waits for.';

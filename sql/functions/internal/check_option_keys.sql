@@ -12,7 +12,7 @@ begin
     end if;
     select k into v_bad from jsonb_object_keys(p_options) k where k <> all (p_known) order by k limit 1;
     if found then
-        raise exception using errcode = 'NX004', column = v_bad, message = format('there is no option %s', quote_literal(v_bad)),
+        raise exception using errcode = 'NX004', column = coalesce(nullif(left(v_bad, 100), ''), p_field), message = format('there is no option %s', quote_literal(left(v_bad, 100))),
             hint = format('Options: %s.', array_to_string(p_known, ', '));
     end if;
 end $$;

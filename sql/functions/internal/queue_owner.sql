@@ -1,5 +1,5 @@
 -- Names of queues come from callers and go into dynamic SQL: only registered ones pass.
-create or replace function core_private.queue_owner(p_queue text, p_duty text,
+create or replace function core_private.queue_owner(p_queue text, p_duty text, p_there boolean = true,
     out namespace text, out consumer text, out consumer_id integer, out state text, out consumer_retry jsonb, out namespace_retry jsonb, out dlq text)
 returns record
 language plpgsql stable
@@ -20,5 +20,8 @@ begin
     if not core_private.has_duty(namespace, p_duty, v_restricted) then
         perform core_private.require_duty(namespace, p_duty);
     end if;
+    if p_there and to_regclass(core_private.queue_relation(p_queue)) is null then
+        perform core_private.fail_lost_queue(p_queue);
+    end if;
 end $$;
-comment on function core_private.queue_owner(text, text) is 'Whose queue it is, with its policies; raises NX103, NX401, NX402.';
+comment on function core_private.queue_owner(text, text, boolean) is 'Whose queue it is, with its policies; with p_there it has its table. Raises NX103, NX110, NX401, NX402.';

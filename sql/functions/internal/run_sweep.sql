@@ -6,7 +6,7 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_result jsonb := core_private.run_one_sweep(p_name);
+    v_result jsonb := core_private.run_one_sweep(p_name, true, true);
 begin
     perform set_config('search_path', p_search_path, false);
     return v_result;

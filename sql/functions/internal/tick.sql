@@ -1,29 +1,48 @@
--- p_search_path: see core.run_sweep. One tick at a time: whoever comes second finds the lock held and leaves.
+-- p_search_path: see core.run_sweep. One tick at a time: whoever comes second finds the lock held and leaves, unless somebody sits on it:
+-- what is a minute overdue is then run all the same, beside him. Sweeps pass over rows that others hold, and wait three seconds for the rest.
 create or replace function core.tick(p_search_path text = current_setting('search_path'))
 returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set lock_timeout = '3s'
 as $$
 declare
     v_now     timestamptz := core_private.now();
+    v_partly  boolean := core_private.closed_namespaces() <> '{}';
+    v_alone   boolean;
+    v_any     boolean := false;
+    v_one     jsonb;
     v_results jsonb := '[]';
     v_name    text;
 begin
-    if not pg_try_advisory_xact_lock(hashtext('nexus'), hashtext('tick')) then
-        return jsonb_build_object('skipped', 'another tick is running');
-    end if;
-    -- A sweep with a pg_cron job of its own is run here only when that job is overdue. A clock that was set back makes all due.
+    perform from core_private.locks l where l.name = 'tick' for update skip locked;
+    v_alone := found;
+    -- A sweep with a pg_cron job of its own is run here only when that job is overdue, and so is one of the whole database by a caller who
+    -- may not work on all of it. A clock that was set back makes all due.
     for v_name in
-        select s.name from core_private.sweeps s
-         where s.enabled and (s.last_started_at is null or s.last_started_at > v_now
-               or s.last_started_at <= v_now - case s.driven_by when 'job' then 2 * s.every else s.every end)
+        select s.name
+          from core_private.sweeps s
+         cross join lateral (
+            select coalesce(s.last_started_at, case when v_alone then '-infinity' else s.registered_at end) as started,
+                   case when s.driven_by = 'job' or v_partly and s.name in ('cron', 'grants') then 2 * s.every else s.every end
+                   + case when v_alone then interval '0' else interval '1 minute' end as patience) d
+         where s.enabled and (d.started > v_now and v_alone or d.started <= v_now - d.patience)
          order by s.position
     loop
-        v_results := v_results || core_private.run_one_sweep(v_name);
+        v_any := true;
+        v_one := core_private.run_one_sweep(v_name, false, v_alone);
+        if v_one is not null then
+            v_results := v_results || v_one;
+        end if;
     end loop;
-    if v_results @> '[{"sweep": "partitions"}]' then
-        perform set_config('search_path', p_search_path, false);
+    if not v_alone and not v_any then
+        return jsonb_build_object('skipped', 'another tick is running');
     end if;
-    return jsonb_build_object('ran', v_results);
+    v_results := jsonb_build_object('ran', v_results);
+    if not v_results @> '{"ran": [{"sweep": "partitions"}]}' then
+        return v_results;
+    end if;
+    perform set_config('search_path', p_search_path, false);
+    return v_results;
 end $$;
-comment on function core.tick(text) is 'Runs the sweeps that are due, each isolated from the others; pg_cron and nodes call it. Returns what ran.';
+comment on function core.tick(text) is 'Runs the sweeps that are due, each isolated from the others; pg_cron and nodes call it. Returns what ran. A caller who may not work on every namespace sweeps those that are open to it.';

@@ -1,4 +1,4 @@
--- One advisory lock serialises creation, so that two first users of a name cannot both run pgmq's DDL.
+-- One lock serialises creation, so that two first users of a name cannot both run pgmq's DDL.
 create or replace function core.create_namespace(p_namespace text, p_options jsonb = '{}')
 returns boolean
 language plpgsql security definer
@@ -7,7 +7,7 @@ as $$
 declare
     v_queue  text := core.queue_name_for_namespace(p_namespace);
     v_dlq    text := core.dead_letter_queue_name_for_namespace(p_namespace);
-    v_stored jsonb;
+    v_differ record;
     v_other  text;
     v_now    timestamptz := core_private.now();
     v_id     integer;
@@ -17,18 +17,18 @@ begin
             message = format('role %I may not create namespaces', core_private.caller()),
             hint = format('grant nexus_admin to %I;', core_private.caller());
     end if;
+    perform core_private.refuse_borrowed_session();
     perform core_private.check_namespace_options(p_options);
-    perform pg_advisory_xact_lock(hashtext('nexus'), hashtext('namespaces'));
+    perform from core_private.locks l where l.name = 'namespaces' for update;
 
-    select n.options into v_stored from core.namespaces n where n.namespace = p_namespace;
-    if found then
-        if core_private.normal_namespace_options(v_stored) is distinct from core_private.normal_namespace_options(p_options) then
+    if exists (select from core.namespaces n where n.namespace = p_namespace) then
+        select * into v_differ from core_private.differing_namespace_options(p_namespace, p_options);
+        if v_differ.said is not null then
             raise exception using errcode = 'NX201', column = 'p_options',
-                message = format('namespace %s exists with other options', quote_literal(p_namespace)),
-                detail = format('stored: %s, given: %s', v_stored, p_options),
-                hint = format('Change it with: select core.alter_namespace(%L, %L);', p_namespace, p_options);
+                message = format('namespace %s exists with other options: %s', quote_literal(p_namespace), v_differ.said),
+                hint = format('Leave out what you have no opinion about, or change it: select core.alter_namespace(%L, %L);', p_namespace, v_differ.change);
         end if;
-        return false;
+        return core_private.restore_queues(p_namespace) <> '{}';
     end if;
     select q.namespace into v_other from core.queues q where q.queue_name in (v_queue, v_dlq) limit 1;
     if found then
@@ -38,6 +38,7 @@ begin
     end if;
 
     insert into core.namespaces (namespace, created_at, updated_at, options) values (p_namespace, v_now, v_now, p_options);
+    insert into core_private.locks (name) values ('namespace ' || p_namespace) on conflict do nothing;
     perform core_private.apply_namespace_options(p_namespace, p_options);
     insert into core.consumers (namespace, name, patterns, queue_name, created_at)
     values (p_namespace, 'default', array['*'], v_queue, v_now) returning consumer_id into v_id;
@@ -46,4 +47,4 @@ begin
     perform core_private.create_queue(v_dlq);
     return true;
 end $$;
-comment on function core.create_namespace(text, jsonb) is 'Registers a namespace and creates its queues; true if it did, false if it was there with the same options. Options: metadata, retry, unhandled_after, max_payload_bytes, dedupe_for, default_consumer ("on" or "off"), restricted. Raises NX001, NX004, NX005, NX007, NX201, NX202, NX401.';
+comment on function core.create_namespace(text, jsonb) is 'Registers a namespace and creates its queues; true if it did, false if it was there. Options that are given again must be those in force; what is left out may be anything. Done again, it also makes those of its queues again whose tables are missing: true then, too. Options: metadata, retry, unhandled_after, max_payload_bytes, dedupe_for, default_consumer ("on"; "off" is refused until there are named consumers), restricted. Raises NX001, NX004, NX005, NX007, NX201, NX202, NX401.';

@@ -14,9 +14,11 @@ begin
             message = format('to drop namespace %s, p_confirm must repeat its name', quote_literal(p_namespace)),
             hint = format('select core.drop_namespace(%L, %L);', p_namespace, p_namespace);
     end if;
-    perform pg_advisory_xact_lock(hashtext('nexus'), hashtext('namespaces'));
-    perform pg_advisory_xact_lock(hashtext('nexus'), hashtext('delayed'));
-    perform pg_advisory_xact_lock(hashtext('nexus namespace'), hashtext(p_namespace));
+    if not coalesce(p_force, false) then
+        perform core_private.require_read_committed('core.drop_namespace');
+    end if;
+    perform from core_private.locks l where l.name = 'namespaces' for update;
+    perform core_private.lock_namespace(p_namespace, true);
     v_queues := array(select q.queue_name from core.queues q where q.namespace = p_namespace order by q.queue_name);
 
     -- Who fires holds rows of these and then emits.
@@ -53,8 +55,9 @@ begin
     delete from core.event_keys k where k.namespace = p_namespace;
     delete from core_private.wake_flags f where f.key = any (v_queues);
     delete from core.namespaces n where n.namespace = p_namespace;
+    delete from core_private.locks l where l.name = 'namespace ' || p_namespace;
     foreach v_queue in array v_queues loop
         perform core_private.drop_queue(v_queue);
     end loop;
 end $$;
-comment on function core.drop_namespace(text, text, boolean) is 'Drops a namespace, its queues, consumers, nodes, scheduled events and dead letters; its log rows stay until retention. p_confirm repeats the name. Raises NX101, NX203, NX206, NX401.';
+comment on function core.drop_namespace(text, text, boolean) is 'Drops a namespace, its queues, consumers, nodes, scheduled events and dead letters; its log rows stay until retention. p_confirm repeats the name. Raises NX101, NX203, NX206, NX401; 55000 unless the transaction is read committed or p_force is true.';

@@ -13,5 +13,8 @@ begin
     delete from core.namespace_grants g
      where g.namespace = p_namespace and g.duty = p_duty
        and (g.role = core_private.role_named(p_role) or g.role_name = p_role and not exists (select from pg_roles r where r.oid = g.role));
+    if p_duty = 'operate' then
+        perform core_private.grant_queues(p_namespace);
+    end if;
 end $$;
 comment on function core.revoke_namespace(text, text, text) is 'Takes a grant of core.grant_namespace back. Raises NX006, NX101, NX401.';

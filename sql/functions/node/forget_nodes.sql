@@ -5,9 +5,14 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_before timestamptz := core_private.now() - p_older_than;
+    v_closed text[] := core_private.closed_namespaces();
     v_n      integer;
 begin
-    delete from core.nodes n where n.state in ('stopped', 'lost') and n.last_heartbeat < v_before;
+    delete from core.nodes n
+     using (select x.node_id from core.nodes x
+             where x.state in ('stopped', 'lost') and x.last_heartbeat < v_before and x.namespace <> all (v_closed)
+             limit 10000 for update skip locked) gone
+     where n.node_id = gone.node_id;
     get diagnostics v_n = row_count;
     return v_n;
 end $$;

@@ -19,19 +19,26 @@ begin
     if found then
         v_sample := jsonb_build_object(
             'queues', (
-                select coalesce(jsonb_agg(jsonb_build_object(
+                select coalesce(jsonb_agg(case when t.lost
+                           then jsonb_build_object('consumer', c.name, 'lost', true, 'delayed', m.delayed, 'parked', m.parked)
+                           else jsonb_build_object(
                            'consumer', c.name, 'visible', m.visible, 'in_flight', m.in_flight, 'waiting', m.waiting, 'delayed', m.delayed,
-                           'parked', m.parked, 'oldest_seconds', coalesce(m.oldest_msg_age_seconds, 0)) order by c.name), '[]')
-                  from core_private.count_queues(array[p_namespace]) m
-                  join core.queues q on q.queue_name = m.queue_name
+                           'parked', m.parked, 'oldest_seconds', coalesce(m.oldest_msg_age_seconds, 0)) end order by c.name), '[]')
+                  from core.queues q
                   join core.consumers c on c.consumer_id = q.consumer_id
-                 where m.queue_length is not null), -- a locked queue has no numbers, which is not the same as none
+                 cross join lateral core_private.count_queue(q.queue_name) m
+                 cross join lateral (select to_regclass(core_private.queue_relation(q.queue_name)) is null as lost) t
+                 where q.namespace = p_namespace and (m.queue_length is not null or t.lost)), -- a locked queue has no numbers, which is not the same as none
+            'lost_queues', (
+                select count(*) from core.queues q
+                 where q.namespace = p_namespace and to_regclass(core_private.queue_relation(q.queue_name)) is null),
             'dead_letters', (
                 select count(*) from (
                     select from core.dead_letters d where d.namespace = p_namespace and d.resolved_at is null limit 10001) d),
             'sweeps', (
                 select coalesce(jsonb_agg(jsonb_build_object(
-                           'name', s.name, 'failures', s.failures, 'last_ok_at', s.last_ok_at) order by s.name), '[]')
+                           'name', s.name, 'failures', s.failures, 'every_seconds', extract(epoch from s.every),
+                           'since', coalesce(s.last_ok_at, s.registered_at)) order by s.name), '[]')
                   from core_private.sweeps s
                  where s.enabled));
         update core_private.metric_samples m set sampled_at = v_now, sample = v_sample where m.namespace = p_namespace;
@@ -41,9 +48,9 @@ begin
                    'age_seconds', case when isfinite(m.sampled_at) then extract(epoch from v_now - m.sampled_at) end,
                    'sweeps', (
                        select jsonb_agg(s.sweep || jsonb_build_object(
-                                  'age_seconds', extract(epoch from v_now - (s.sweep ->> 'last_ok_at')::timestamptz)) order by s.n)
+                                  'age_seconds', extract(epoch from v_now - (s.sweep ->> 'since')::timestamptz)) order by s.n)
                          from jsonb_array_elements(m.sample -> 'sweeps') with ordinality s(sweep, n)))
           from core_private.metric_samples m
          where m.namespace = p_namespace);
 end $$;
-comment on function core.metrics_sample(text, interval) is 'For nodes: the queues of a namespace by consumer, its unresolved dead letters (counted up to 10,001) and the sweeps, counted at most once in p_max_age, whoever asks. Raises NX006, NX101, NX401, NX402.';
+comment on function core.metrics_sample(text, interval) is 'For nodes: the queues of a namespace by consumer (lost: its table is missing), how many queues are lost, its unresolved dead letters (counted up to 10,001) and the sweeps, counted at most once in p_max_age, whoever asks. Raises NX006, NX101, NX401, NX402.';

@@ -3,6 +3,8 @@ returns boolean
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
-    select exists (select from core.nodes n where n.node_id = p_node_id and n.incarnation = p_incarnation and n.drain_requested_at is not null)
+    select exists (select from core.nodes n
+                    where n.node_id = p_node_id and n.incarnation = p_incarnation and n.drain_requested_at is not null
+                      and not core_private.is_hidden(n.namespace))
 $$;
 comment on function core.must_drain(text, uuid) is 'For nodes: whether somebody asked this incarnation to drain.';

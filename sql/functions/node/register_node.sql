@@ -11,11 +11,13 @@ declare
     v_row  core.nodes;
     v_inc  uuid := gen_random_uuid();
     v_type text;
+    v_patience text := current_setting('lock_timeout');
     v_foreign boolean;
     v_consumers text[] := coalesce(p_consumers, array(select 'default' from unnest(p_types)));
 begin
+    perform core_private.require_duty(p_namespace, 'consume');
     -- Not beside a drop of the namespace, which takes its rows in another order.
-    perform pg_advisory_xact_lock_shared(hashtext('nexus namespace'), hashtext(p_namespace));
+    perform core_private.lock_namespace(p_namespace, false);
     perform core_private.require_duty(p_namespace, 'consume');
     if p_node_id is null or p_node_id !~ '^[[:graph:]]{1,200}$' then
         raise exception using errcode = 'NX006', column = 'p_node_id', message = format('node id %s cannot be used', coalesce(quote_literal(left(p_node_id, 100)), 'NULL')),
@@ -23,6 +25,14 @@ begin
     end if;
     if jsonb_typeof(p_info) is distinct from 'object' then
         raise exception using errcode = 'NX006', column = 'p_info', message = 'p_info is no object', hint = 'Give an object.';
+    end if;
+    if cardinality(p_types) > 2000 then
+        raise exception using errcode = 'NX006', column = 'p_types', message = format('there are %s types, more than 2000', cardinality(p_types)),
+            hint = 'Give up to 2000; a pattern such as "prefix.*" stands for many.';
+    end if;
+    if octet_length(p_info::text) > 65536 then
+        raise exception using errcode = 'NX006', column = 'p_info', message = format('p_info has %s bytes, more than 65536', octet_length(p_info::text)),
+            hint = 'Give up to 65536 bytes.';
     end if;
     foreach v_type in array coalesce(p_types, '{}') loop
         perform core_private.check_pattern(v_type, 'p_types');
@@ -35,24 +45,41 @@ begin
     select u.c into v_type from unnest(v_consumers) u(c)
      where cardinality(p_types) > 0 and not exists (select from core.consumers x where x.namespace = p_namespace and x.name = u.c) limit 1;
     if found then
-        raise exception using errcode = 'NX102', column = 'p_consumers', message = format('namespace %s has no consumer %s', quote_literal(p_namespace), coalesce(quote_literal(v_type), 'NULL')),
+        raise exception using errcode = 'NX102', column = 'p_consumers', message = format('namespace %s has no consumer %s', quote_literal(p_namespace), coalesce(quote_literal(left(v_type, 100)), 'NULL')),
             hint = 'Consumers are listed in core.consumers.';
     end if;
 
-    -- Serialised, so that two newcomers with one name see each other.
-    perform pg_advisory_xact_lock(hashtext('nexus'), hashtext('nodes'));
+    -- The row is the lock: two newcomers with one name see each other. Whoever leaves one in an open transaction keeps an id, no more.
+    -- The table first: who locks all of it has no id, and another id would wait for him as well.
+    perform set_config('lock_timeout', '3s', true);
+    lock table core.nodes in row exclusive mode;
     loop
-        select * into v_row from core.nodes n where n.node_id = v_id;
-        exit when not found;
-        -- A namespace that is closed to the caller keeps its nodes, even those that are gone, and its name to itself.
-        v_foreign := v_row.namespace <> p_namespace
-                     and (select not core_private.has_duty(n.namespace, 'consume', n.restricted) from core.namespaces n where n.namespace = v_row.namespace);
+        v_foreign := false;
+        begin
+            perform set_config('lock_timeout', '3s', true);
+            insert into core.nodes (node_id, namespace, registered_at, last_heartbeat, incarnation, state)
+            values (v_id, p_namespace, v_now, v_now, v_inc, 'starting') on conflict do nothing;
+            exit when found;
+            -- A namespace that is closed to the caller keeps its nodes, even those that are gone, and its name to itself.
+            select n.namespace <> p_namespace and not core_private.has_duty(n.namespace, 'consume', s.restricted) into v_foreign
+              from core.nodes n join core.namespaces s on s.namespace = n.namespace where n.node_id = v_id;
+            continue when not found;
+            if not v_foreign then
+                select * into v_row from core.nodes n where n.node_id = v_id for no key update;
+                exit when found and (v_row.state in ('stopped', 'lost') or v_row.last_heartbeat < v_now - 3 * v_row.heartbeat_every
+                                     or core_private.was_killed(v_row, p_info));
+            end if;
+        exception when lock_not_available then
+            v_foreign := null;
+        end;
+        if v_foreign is null and p_given then
+            raise exception using errcode = 'NX204', column = 'p_node_id', message = format('node id %s is taken by a transaction that has not ended', quote_literal(v_id)),
+                hint = 'Somebody else registers under it, or left a transaction open that did: select * from core.blockers.';
+        end if;
         if v_foreign and p_given then
             raise exception using errcode = 'NX204', column = 'p_node_id', message = format('node id %s is taken in another namespace', quote_literal(v_id)),
                 hint = 'Ids are those of the whole database. Give each node an id of its own, or leave the id out.';
         end if;
-        exit when not v_foreign and (v_row.state in ('stopped', 'lost') or v_row.last_heartbeat < v_now - 3 * v_row.heartbeat_every
-                                      or core_private.was_killed(v_row, p_info));
         if p_given then
             raise exception using errcode = 'NX204', column = 'p_node_id',
                 message = format('node %s is alive in namespace %s', quote_literal(v_id), quote_literal(v_row.namespace)),
@@ -62,24 +89,27 @@ begin
         v_n := v_n + 1;
         v_id := p_node_id || '-' || v_n;
     end loop;
-
-    insert into core.nodes as n (node_id, namespace, display_name, description, metadata, registered_at, last_heartbeat, incarnation, state, version, capabilities, principal, session_pid)
-    values (v_id, p_namespace, p_info ->> 'display_name', p_info ->> 'description', p_info - array['display_name', 'description', 'version'], v_now, v_now, v_inc,
-            'starting', p_info ->> 'version', jsonb_build_object('event_types', to_jsonb(coalesce(p_types, '{}'))), core_private.principal(), pg_backend_pid())
-    on conflict on constraint nodes_pkey do update
-       set namespace = excluded.namespace, display_name = excluded.display_name, description = excluded.description, metadata = excluded.metadata,
-           registered_at = excluded.registered_at, last_heartbeat = excluded.last_heartbeat, incarnation = excluded.incarnation, state = excluded.state,
-           version = excluded.version, capabilities = excluded.capabilities, principal = excluded.principal,
-           session_pid = excluded.session_pid, drain_requested_at = null;
+    update core.nodes n
+       set namespace = p_namespace, display_name = p_info ->> 'display_name', description = p_info ->> 'description',
+           metadata = p_info - array['display_name', 'description', 'version', 'gone'], registered_at = v_now, last_heartbeat = v_now,
+           incarnation = v_inc, state = 'starting', version = p_info ->> 'version',
+           capabilities = jsonb_build_object('event_types', to_jsonb(coalesce(p_types, '{}'))), principal = core_private.principal(),
+           session_pid = pg_backend_pid(), drain_requested_at = null
+     where n.node_id = v_id;
     delete from core_private.node_capabilities c where c.node_id = v_id;
     insert into core_private.node_capabilities (node_id, incarnation, kind, consumer, key)
     select distinct v_id, v_inc, 'event_type', u.c, u.t from unnest(p_types, v_consumers) u(t, c);
 
     -- From now on its queues are searched for what nobody handles. What it handles comes back: a first batch here, then core.unpark.
-    insert into core_private.parking (queue_name, seen_at)
-    select c.queue_name, v_now from core.consumers c where c.namespace = p_namespace and c.name = any (v_consumers) and c.queue_name is not null order by c.queue_name
-    on conflict do nothing;
+    begin
+        insert into core_private.parking (queue_name, seen_at)
+        select c.queue_name, v_now from core.consumers c where c.namespace = p_namespace and c.name = any (v_consumers) and c.queue_name is not null order by c.queue_name
+        on conflict do nothing;
+    exception when lock_not_available then
+        null; -- another node is adding them; should it not, the next one to register does
+    end;
+    perform set_config('lock_timeout', v_patience, true);
     perform core.unpark(p_namespace, 1000);
     return query select v_id, v_inc, n.heartbeat_every from core.nodes n where n.node_id = v_id;
 end $$;
-comment on function core.register_node(text, text, boolean, text[], jsonb, text[]) is 'For nodes: registers under p_node_id, with the event types (patterns) it handles, for the consumer default or for those of p_consumers, which is parallel to p_types; returns its incarnation. A live twin, or any node of a namespace that is closed to the caller, is NX204 if the id was given, else the id is numbered; one of the same login and host whose session is gone was killed and is no twin. Raises NX006, NX008, NX101, NX102, NX204, NX401, NX402.';
+comment on function core.register_node(text, text, boolean, text[], jsonb, text[]) is 'For nodes: registers under p_node_id, with the event types (patterns) it handles, for the consumer default or for those of p_consumers, which is parallel to p_types; returns its incarnation. A live twin, or any node of a namespace that is closed to the caller, is NX204 if the id was given, else the id is numbered; one of the same login and host whose session is gone was killed and is no twin, nor is one whose process the caller found gone (core.node_process). Raises NX006, NX008, NX101, NX102, NX204, NX401, NX402.';

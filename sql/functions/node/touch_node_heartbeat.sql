@@ -7,10 +7,10 @@ declare
     v_namespace text;
 begin
     select n.namespace into v_namespace from core.nodes n where n.node_id = p_node_id;
-    if not found then
+    if not found or core_private.is_hidden(v_namespace) then
         return false;
     end if;
-    perform core_private.require_duty_there(v_namespace, 'consume', 'p_node_id', 'node ' || quote_literal(p_node_id));
+    perform core_private.require_duty(v_namespace, 'consume');
     update core.nodes n set last_heartbeat = core_private.now() where n.node_id = p_node_id;
     return found;
 end $$;

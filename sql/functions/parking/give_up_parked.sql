@@ -16,6 +16,10 @@ declare
     v_cts     integer[];
     v_reasons text[];
 begin
+    -- They wait for a dead-letter queue that is missing.
+    if to_regclass(core_private.queue_relation(core.dead_letter_queue_name_for_namespace(p_namespace))) is null then
+        return jsonb_build_object('buried', 0, 'removed', 0);
+    end if;
     -- In the consumer default it is removed when another consumer had it: one that was there when the event was emitted.
     -- Times of one format, compared as text: a message sent by hand may hold anything.
     execute format($q$

@@ -18,6 +18,9 @@ begin
     if not exists (select from core.parked p where p.queue = p_queue) then
         return 0;
     end if;
+    if to_regclass(core_private.queue_relation(p_queue)) is null then
+        perform core_private.fail_lost_queue(p_queue);
+    end if;
     for r in
         select distinct case when right(p, 1) = '*' then left(p, -1) else p end as low,
                case when p = '*' then '~' when right(p, 1) = '*' then left(p, -2) || chr(ascii(right(p, 2)) + 1) else p || ' ' end as high
@@ -42,4 +45,4 @@ begin
     end if;
     return v_total;
 end $$;
-comment on function core_private.pull_back(text, text[], integer) is 'Puts up to p_limit parked messages of the types given (patterns) back on their queue; returns how many. The caller holds the row of core_private.parking.';
+comment on function core_private.pull_back(text, text[], integer) is 'Puts up to p_limit parked messages of the types given (patterns) back on their queue; returns how many. The caller holds the row of core_private.parking. Raises NX110.';

@@ -1,4 +1,5 @@
--- Each deferral follows a read, so a count beyond the reads was sent by hand, and says nothing. Not pinned, so that it is inlined.
+-- Each deferral follows a read, so a count beyond the reads was sent by hand, and says nothing. p_read_ct counts reads that are over: of a
+-- message in flight ask for the reads before, and add one. Not pinned, so that it is inlined.
 create or replace function core_private.attempt_of(p_read_ct integer, p_headers jsonb)
 returns integer
 language sql immutable parallel safe

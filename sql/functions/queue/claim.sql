@@ -7,14 +7,17 @@
 -- window (more than twice the limit), for a crowd of foreign types, counts all rows and locks only what it takes: locking the others
 -- would write to each of them and hide them from their own nodes.
 --
+-- A message that was read and never answered may have killed its process: a suspect. Of these a claim takes the first, and only with
+-- p_alone, which a node gives when it has none in hand. So its next death counts for it, and for nothing beside it.
+--
 -- In a crowd there are few types, so each is judged once; only what that leaves, and what reads like a number or a boolean, row by row.
 --
 -- The look keeps places and ids only. The lease goes straight to the places, which can't change while the rows are locked, and hands on
 -- the messages without a copy.
 create or replace function core.claim(
     p_queue text, p_types text[], p_max_attempts integer[], p_limit integer, p_lease interval,
-    p_floor bigint = 0, p_window integer = null, p_sweep boolean = false)
-returns table (outcome text, msg_id bigint, read_ct integer, message jsonb, headers jsonb, scanned_to bigint)
+    p_floor bigint = 0, p_window integer = null, p_sweep boolean = false, p_alone boolean = true)
+returns table (outcome text, msg_id bigint, read_ct integer, message jsonb, headers jsonb, scanned_to bigint, last_read_at timestamptz)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -30,7 +33,7 @@ declare
     v_plain    text[];
     v_relation text := core_private.queue_relation(p_queue);
     v_window   integer := least(greatest(coalesce(p_window, p_limit), p_limit), 10000);
-    v_wide     boolean := v_window > 2 * p_limit;
+    v_wide     boolean := v_window > 2::bigint * p_limit;
     v_floor    bigint := coalesce(p_floor, 0);
     v_from     text;
     v_looked   integer;
@@ -42,6 +45,8 @@ declare
     v_dead     bigint[];
     v_dead_ct  integer[];
     v_reason   text[];
+    v_alone    bigint[];
+    v_taken    integer := 0;
 begin
     select * into v_owner from core_private.queue_owner(p_queue, 'consume');
     if v_owner.consumer_id is null then
@@ -54,7 +59,7 @@ begin
             hint = 'This function is for nodes; see its comment.';
     end if;
     if p_limit = 0 or v_owner.state <> 'active' or coalesce(cardinality(p_types), 0) = 0 then
-        return query select 'window'::text, null::bigint, 0, null::jsonb, null::jsonb, null::bigint;
+        return query select 'window'::text, null::bigint, 0, null::jsonb, null::jsonb, null::bigint, null::timestamptz;
         return;
     end if;
     -- Where eventType reads like one of v_plain it is that string: numbers and booleans read otherwise. So most types need no check.
@@ -74,7 +79,9 @@ begin
                array_agg(m.msg_id) filter (where m.fate <> ''), array_agg(m.read_ct) filter (where m.fate <> ''), array_agg(m.fate) filter (where m.fate <> '')
           from (select w.tid, w.msg_id, w.read_ct, w.bytes, case
                        when not (w.plain or coalesce(w.t, 'unknown.raw') = any ($6) or coalesce(w.t, 'unknown.raw') ^@ any ($7)) then case when w.t is null then 'not an envelope' else '' end
-                       when w.read_ct > 2147480000 or w.read_ct > 0 and core_private.attempts_used_up(w.read_ct, w.headers, coalesce(w.t, 'unknown.raw'), $6, $8, $9) then 'not acknowledged (process lost)' end as fate
+                       when w.read_ct > 2147480000 or w.read_ct > 0 and core_private.attempts_used_up(w.read_ct, w.headers, coalesce(w.t, 'unknown.raw'), $6, $8, $9) then 'not acknowledged (process lost)'
+                       when w.read_ct > 0 and core_private.attempt_of(w.read_ct, w.headers) > coalesce(core_private.header_number(w.headers, 'nexus-failures'), 0)
+                                                                                              + coalesce(core_private.header_number(w.headers, 'nexus-deaths'), 0) then 'alone' end as fate
                   from (select q.ctid as tid, q.msg_id, q.read_ct, q.headers, coalesce(pg_column_size(q.message), 0) as bytes, %3$s for update of q skip locked) w offset 0) m
         $q$,
         case when v_wide then format('with l as materialized (select q.ctid as tid, q.msg_id, q.vt, coalesce(q.message ->> ''eventType'', '''') as t from %s),
@@ -104,14 +111,30 @@ begin
         select array_agg(u.tid order by u.n) filter (where u.before < 33554432), least(v_scanned, min(u.id) filter (where u.before >= 33554432) - 1) into v_tids, v_scanned
           from (select c.*, sum(c.bytes) over (order by c.n) - c.bytes as before from unnest(v_tids, v_ids, v_bytes) with ordinality c(tid, id, bytes, n)) u;
     end if;
-    return query execute format('update %s q set vt = $1 + $2, read_ct = q.read_ct + 1, last_read_at = $1 where q.ctid = any ($3) returning ''claimed''::text, q.msg_id, q.read_ct, q.message, q.headers, null::bigint', v_relation)
-        using v_now, p_lease, v_tids[:p_limit];
+    if v_dead is not null then
+        select array_agg(u.id order by u.n) filter (where u.fate = 'alone'), array_agg(u.id order by u.n) filter (where u.fate <> 'alone'),
+               array_agg(u.ct order by u.n) filter (where u.fate <> 'alone'), array_agg(u.fate order by u.n) filter (where u.fate <> 'alone')
+          into v_alone, v_dead, v_dead_ct, v_reason from unnest(v_dead, v_dead_ct, v_reason) with ordinality u(id, ct, fate, n);
+    end if;
+    if v_alone is not null then
+        if p_alone then
+            return query execute format($q$
+                update %s q set vt = $1 + $2, read_ct = q.read_ct + 1, last_read_at = $1, headers = core_private.alone_headers(q.read_ct, q.headers)
+                 where q.msg_id = $3 returning 'claimed'::text, q.msg_id, q.read_ct, q.message, q.headers, null::bigint, q.last_read_at $q$, v_relation)
+                using v_now, p_lease, v_alone[1];
+            v_taken := 1;
+        end if;
+        return query select 'alone'::text, min(i), count(*)::integer, null::jsonb, null::jsonb, null::bigint, null::timestamptz
+                       from unnest(v_alone[1 + v_taken:]) i having count(*) > 0;
+    end if;
+    return query execute format('update %s q set vt = $1 + $2, read_ct = q.read_ct + 1, last_read_at = $1 where q.ctid = any ($3) returning ''claimed''::text, q.msg_id, q.read_ct, q.message, q.headers, null::bigint, q.last_read_at', v_relation)
+        using v_now, p_lease, v_tids[:p_limit - v_taken];
     outcome := 'window'; read_ct := v_looked; scanned_to := v_scanned;
     return next;
 
     if v_dead is not null then
-        return query select 'buried'::text, b.msg_id, b.read_ct, null::jsonb, null::jsonb, null::bigint
+        return query select 'buried'::text, b.msg_id, b.read_ct, null::jsonb, null::jsonb, null::bigint, null::timestamptz
                        from core_private.bury_found(p_queue, v_owner.namespace, v_owner.consumer, v_dead, v_dead_ct, v_reason, v_now) b;
     end if;
 end $$;
-comment on function core.claim(text, text[], integer[], integer, interval, bigint, integer, boolean) is 'For nodes: leases up to p_limit due deliveries of the types given (patterns; p_max_attempts is parallel, -1 never, 0 or NULL the consumer''s). Rows claimed and buried, then one row window with what was looked at: scanned_to, and the number of rows in read_ct, which is p_window or more where more may lie beyond scanned_to. The fence is (msg_id, read_ct). Raises NX006, NX103, NX401, NX402.';
+comment on function core.claim(text, text[], integer[], integer, interval, bigint, integer, boolean, boolean) is 'For nodes: leases up to p_limit due deliveries of the types given (patterns; p_max_attempts is parallel, -1 never, 0 or NULL the consumer''s). Of those that were read and never answered it takes one, none unless p_alone. Rows claimed and buried, alone (the lowest of those left for that reason, their number in read_ct), and one row window with what was looked at: scanned_to, and the number of rows in read_ct, which is p_window or more where more may lie beyond scanned_to. The fence is (msg_id, read_ct, last_read_at). Raises NX006, NX103, NX110, NX401, NX402.';

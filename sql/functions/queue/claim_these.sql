@@ -1,5 +1,5 @@
 create or replace function core.claim_these(p_queue text, p_ids bigint[], p_cts integer[], p_lease interval)
-returns table (msg_id bigint, read_ct integer)
+returns table (msg_id bigint, read_ct integer, last_read_at timestamptz)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -16,7 +16,9 @@ begin
         with held as materialized (
             select q.ctid as tid from unnest($1, $2) u(id, ct) join %1$s q on q.msg_id = u.id and q.read_ct = u.ct
              where q.vt <= $3 order by q.msg_id for update of q skip locked)
-        update %1$s q set read_ct = q.read_ct + 1, vt = $3 + $4, last_read_at = $3 from held where q.ctid = held.tid returning q.msg_id, q.read_ct
+        update %1$s q set read_ct = q.read_ct + 1, vt = $3 + $4, last_read_at = $3,
+               headers = case when q.read_ct > 0 then core_private.counted_headers(q.read_ct, q.headers) else q.headers end
+          from held where q.ctid = held.tid returning q.msg_id, q.read_ct, q.last_read_at
         $q$, core_private.queue_relation(p_queue)) using p_ids, p_cts, v_now, p_lease;
 end $$;
-comment on function core.claim_these(text, bigint[], integer[], interval) is 'For nodes: leases exactly these messages, as far as they are still due and as often read as p_cts says; for a batch that failed as a whole. Raises NX006, NX103, NX401, NX402.';
+comment on function core.claim_these(text, bigint[], integer[], interval) is 'For nodes: leases exactly these messages, as far as they are still due and as often read as p_cts says; for a batch that failed as a whole. Raises NX006, NX103, NX110, NX401, NX402.';

@@ -11,7 +11,7 @@ begin
      where c.namespace = p_namespace and c.name = p_consumer;
     if not found then
         raise exception using errcode = 'NX102', column = 'p_consumer',
-            message = format('namespace %s has no consumer %s', quote_literal(p_namespace), coalesce(quote_literal(p_consumer), 'NULL')),
+            message = format('namespace %s has no consumer %s', quote_literal(p_namespace), coalesce(quote_literal(left(p_consumer, 100)), 'NULL')),
             hint = 'Consumers are listed in core.consumers.';
     end if;
 end $$;

@@ -1,6 +1,6 @@
 create or replace function core.dead_letter_queue_name_for_namespace(p_namespace text)
 returns text
-language sql immutable
+language sql immutable security definer
 set search_path = pg_catalog, pg_temp
 as $$
     select core.queue_name_for_namespace(p_namespace) || '_dlq'

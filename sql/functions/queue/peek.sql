@@ -11,6 +11,9 @@ begin
     if not found or not core_private.has_duty(v_owner.namespace, 'read', v_owner.restricted) then
         perform core_private.queue_owner(p_queue, 'read');
     end if;
+    if to_regclass(core_private.queue_relation(p_queue)) is null then
+        perform core_private.fail_lost_queue(p_queue);
+    end if;
     if p_limit is null or p_limit not between 1 and 1000 then
         raise exception using errcode = 'NX006', column = 'p_limit', message = format('p_limit cannot be %s', coalesce(p_limit::text, 'NULL')), hint = 'Give 1 to 1000.';
     end if;
@@ -29,4 +32,4 @@ begin
         select * from head union all select * from aside union all select * from later limit $1
         $q$, core_private.queue_relation(p_queue)) using p_limit, v_now, p_queue;
 end $$;
-comment on function core.peek(text, integer) is 'The oldest messages of a queue, then, if there is room, those that are parked and those that wait apart for their time; reads only, so no attempt is used up. state: visible, waiting (for its due time), in flight, parked (no live node handles the type) or delayed (msg_id is NULL: it has not been on the queue yet). Raises NX006, NX103, NX401, NX402.';
+comment on function core.peek(text, integer) is 'The oldest messages of a queue, then, if there is room, those that are parked and those that wait apart for their time; reads only, so no attempt is used up. state: visible, waiting (for its due time), in flight, parked (no live node handles the type) or delayed (msg_id is NULL: it has not been on the queue yet). Raises NX006, NX103, NX110, NX401, NX402.';

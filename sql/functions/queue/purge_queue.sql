@@ -41,4 +41,4 @@ begin
     end if;
     return next;
 end $$;
-comment on function core.purge_queue(text, text, integer) is 'Removes up to p_limit messages from a queue for good, those in flight among them, then what is delayed for it or parked; repeat until nothing is removed. Their events stay in the log. On a dead-letter queue it removes copies only, the ledger stays. p_confirm repeats the name. Raises NX006, NX103, NX206, NX401, NX402.';
+comment on function core.purge_queue(text, text, integer) is 'Removes up to p_limit messages from a queue for good, those in flight among them, then what is delayed for it or parked; repeat until nothing is removed. Their events stay in the log. On a dead-letter queue it removes copies only, the ledger stays. p_confirm repeats the name. Raises NX006, NX103, NX110, NX206, NX401, NX402.';

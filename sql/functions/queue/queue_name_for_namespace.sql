@@ -1,6 +1,7 @@
+-- A definer: whoever may call it could not reach the rule in core_private.
 create or replace function core.queue_name_for_namespace(p_namespace text)
 returns text
-language plpgsql immutable
+language plpgsql immutable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin

@@ -11,6 +11,7 @@ begin
         raise exception using errcode = 'NX401', column = 'p_options', message = format('role %I may not alter the scheduler', core_private.caller()),
             hint = format('grant nexus_admin to %I;', core_private.caller());
     end if;
+    perform core_private.refuse_borrowed_session();
     perform core_private.check_option_keys(p_options, array['scheduler', 'max_cron_jobs', 'keep_slots']);
     if p_options ? 'scheduler' and (p_options ->> 'scheduler' = any (array['pg_cron', 'nodes', 'auto'])) is not true then
         perform core_private.fail_option('scheduler', p_options -> 'scheduler', 'Give pg_cron, nodes or auto.');

@@ -1,5 +1,5 @@
--- A deployment says what its tasks are, all of them. Two of one owner's deployments go one after the other; the lock is on the owner, since the
--- tasks to come have no rows yet. A dry run is the real thing, undone: it is refused where that would be.
+-- A deployment says what its tasks are, all of them. Two of one owner's deployments go one after the other; there are rows for
+-- that, since the tasks to come have none yet, in the namespaces where the caller may deploy and in no other. A dry run is the real thing, undone: it is refused where that would be.
 create or replace function core.apply_tasks(p_owner text, p_tasks jsonb, p_dry_run boolean = false)
 returns table (task text, action text, field text, old_value text, new_value text)
 language plpgsql security definer
@@ -8,6 +8,7 @@ as $$
 #variable_conflict use_column
 declare
     v_changes jsonb := '[]';
+    v_namespaces text[];
     v_known   constant text[] := array['namespace', 'name', 'cron_expression', 'event_type', 'payload', 'timezone', 'misfire', 'misfire_after', 'backfill', 'overlap', 'jitter', 'starts_at', 'ends_at'];
     v_shown   constant text[] := array['cron_expression', 'timezone', 'event_type', 'payload', 'misfire', 'misfire_after', 'backfill', 'overlap', 'jitter', 'starts_at', 'ends_at'];
     r         record;
@@ -31,7 +32,13 @@ begin
         raise exception using errcode = 'NX006', column = format('p_tasks[%s].name', r.n), message = format('task %s of namespace %s is declared twice', quote_literal(r.name), quote_literal(r.namespace)),
             hint = 'Take one of the two out, or rename it.';
     end if;
-    perform pg_advisory_xact_lock(hashtextextended('core.apply_tasks ' || p_owner, 0));
+    v_namespaces := array(
+        select n.namespace from core.namespaces n
+         where (exists (select from jsonb_array_elements(p_tasks) e where e ->> 'namespace' = n.namespace)
+                or exists (select from core.scheduled_tasks t where t.owner = p_owner and t.namespace = n.namespace))
+           and (core_private.has_duty(n.namespace, 'operate', n.restricted) or core_private.has_duty(n.namespace, 'produce', n.restricted)));
+    insert into core_private.deployments (owner, namespace) select p_owner, n from unnest(v_namespaces) n order by n on conflict do nothing;
+    perform from core_private.deployments d where d.owner = p_owner and d.namespace = any (v_namespaces) order by d.namespace for update;
     begin
         for r in
             -- Tasks that somebody put under this owner's name where the caller may do nothing are neither theirs to delete nor in their way.

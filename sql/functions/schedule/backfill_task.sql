@@ -19,7 +19,7 @@ begin
         raise exception using errcode = 'NX013', column = 'p_task_id', message = format('task %s is paused', quote_literal(v_task.name)),
             hint = format('select core.resume_task(%L);', p_task_id);
     end if;
-    if p_from is null or p_to is null or p_to <= p_from or not isfinite(p_from) then
+    if p_from is null or p_to is null or p_to <= p_from or p_from < '0001-01-01 00:00:00Z' then
         raise exception using errcode = 'NX013', column = 'p_to', message = format('no slot lies between %s and %s', coalesce(p_from::text, 'NULL'), coalesce(p_to::text, 'NULL')),
             hint = 'Give the first time, and a later one that is not backfilled any more.';
     end if;
@@ -53,3 +53,13 @@ begin
     return cardinality(v_ids);
 end $$;
 comment on function core.backfill_task(uuid, timestamptz, timestamptz) is 'Fires the slots from p_from up to p_to, at most to now and 1,000 of them, that have not fired or been skipped; returns how many. Overlap policies are not asked. Raises NX013, NX108, NX401, NX402.';
+
+create or replace function core.backfill_task(p_namespace text, p_name text, p_from timestamptz, p_to timestamptz)
+returns integer
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    return core.backfill_task(core_private.task_named(p_namespace, p_name), p_from, p_to);
+end $$;
+comment on function core.backfill_task(text, text, timestamptz, timestamptz) is 'core.backfill_task of the task of that name. Raises NX013, NX101, NX108, NX401, NX402.';

@@ -11,6 +11,8 @@ declare
     v_busy  uuid[] := '{}';
 begin
     for v_queue in select distinct d.queue_name from core_private.task_deliveries d where d.task_id = any (p_task_ids) order by 1 loop
+        -- Its messages are gone; the links show what is parked and delayed once it is there again.
+        continue when to_regclass(core_private.queue_relation(v_queue)) is null;
         execute format($q$
             with seen as materialized (
                 select d.msg_id, d.task_id,
@@ -26,4 +28,4 @@ begin
     end loop;
     return v_busy;
 end $$;
-comment on function core_private.busy_tasks(uuid[], boolean) is 'Those of the tasks with some delivery under way, replays aside.';
+comment on function core_private.busy_tasks(uuid[], boolean) is 'Those of the tasks with some delivery under way, replays and queues without a table aside.';

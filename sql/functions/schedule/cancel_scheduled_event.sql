@@ -10,7 +10,7 @@ declare
     v_status text := core_private.scheduled_event_status(p_schedule_id);
 begin
     update core.scheduled_events e set status = 'cancelled', finished_at = v_now, finished_by = core_private.principal()
-     where e.schedule_id = p_schedule_id and e.status = 'pending';
+     where e.schedule_id = p_schedule_id and e.namespace = any (core_private.scheduled_namespaces(p_schedule_id)) and e.status = 'pending';
     if found then
         return 'cancelled';
     end if;

@@ -17,7 +17,10 @@ begin
         ('backfill', p_task.backfill = 0 or p_task.misfire = 'backfill', p_task.backfill::text, 'Set misfire to backfill, or leave it out.'),
         ('overlap', coalesce(p_task.overlap in ('allow', 'skip', 'queue_one'), false), quote_literal(left(p_task.overlap, 100)), 'Give allow, skip or queue_one.'),
         ('jitter', coalesce(p_task.jitter between '0' and '1 day', false), p_task.jitter::text, 'Give an interval of up to a day.'),
-        ('starts_at', coalesce(isfinite(p_task.starts_at), true), p_task.starts_at::text, 'Leave it out to begin at once.'),
+        ('starts_at', coalesce(p_task.starts_at between '1970-01-01 00:00Z' and '9000-01-01 00:00Z', true), p_task.starts_at::text,
+            'Give a time from 1970 to 9000, or leave it out to begin at once.'),
+        ('ends_at', coalesce(not isfinite(p_task.ends_at) or p_task.ends_at <= '9000-01-01 00:00Z', true), p_task.ends_at::text,
+            'Give a time up to 9000, or leave it out to go on for good.'),
         ('ends_at', coalesce(p_task.ends_at >= p_task.starts_at, true), p_task.ends_at::text, format('Give a time that is not before starts_at, %s.', p_task.starts_at)),
         ('owner', coalesce(p_task.owner <> '' and octet_length(p_task.owner) <= 200, true), quote_literal(left(p_task.owner, 100)), 'Name the deployment in up to 200 bytes, or leave it out.')
         ) c(field, fine, value, hint) where not c.fine limit 1;

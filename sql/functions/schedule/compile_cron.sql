@@ -36,18 +36,18 @@ begin
     end if;
 
     if left(v_text, 1) = '@' then
-        if v_text ~ '^@every([ \t]|$)' then
-            v_m := regexp_match(v_text, '^@every[ \t]+(?=[0-9])(?:([0-9]{1,9})h)?(?:([0-9]{1,9})m)?(?:([0-9]{1,9})s)?$');
+        if v_text ~ E'^@every([ \t]|$)' then
+            v_m := regexp_match(v_text, E'^@every[ \t]+(?=[0-9])(?:([0-9]{1,9})h)?(?:([0-9]{1,9})m)?(?:([0-9]{1,9})s)?$');
             if v_m is null then
-                perform core_private.fail_cron(p_expression, p_column, 'interval', v_start + coalesce(nullif(regexp_instr(v_text, '[^ \t]', 7), 0), length(v_text) + 1) - 1,
+                perform core_private.fail_cron(p_expression, p_column, 'interval', v_start + coalesce(nullif(regexp_instr(v_text, E'[^ \t]', 7), 0), length(v_text) + 1) - 1,
                     'it is no interval', 'Write whole hours, minutes and seconds, such as "@every 90s" or "@every 1h30m".');
             end if;
             v_seconds := coalesce(v_m[1]::bigint, 0) * 3600 + coalesce(v_m[2]::bigint, 0) * 60 + coalesce(v_m[3]::bigint, 0);
             if v_seconds not between 1 and 315360000 then
-                perform core_private.fail_cron(p_expression, p_column, 'interval', v_start + regexp_instr(v_text, '[^ \t]', 7) - 1,
+                perform core_private.fail_cron(p_expression, p_column, 'interval', v_start + regexp_instr(v_text, E'[^ \t]', 7) - 1,
                     format('%s seconds is out of range', v_seconds), 'An interval is from 1s to 87600h.');
             end if;
-            return jsonb_build_object('kind', 'every', 'expression', regexp_replace(v_text, '[ \t]+', ' '), 'seconds', v_seconds, 'warnings', '[]'::jsonb);
+            return jsonb_build_object('kind', 'every', 'expression', regexp_replace(v_text, E'[ \t]+', ' '), 'seconds', v_seconds, 'warnings', '[]'::jsonb);
         end if;
         v_text := case v_text
             when '@hourly' then '0 * * * *' when '@daily' then '0 0 * * *' when '@midnight' then '0 0 * * *' when '@weekly' then '0 0 * * 0'
@@ -58,20 +58,24 @@ begin
         end if;
     elsif v_text ~ '^(cron_)?tz=' then
         perform core_private.fail_cron(p_expression, p_column, 'expression', v_start, 'the time zone does not belong here', 'Take it out and set the time zone of the task.');
-    elsif v_text ~ '^[0-9]+[ \t]+seconds?$' then
+    elsif v_text ~ E'^[0-9]+[ \t]+seconds?$' then
         perform core_private.fail_cron(p_expression, p_column, 'expression', v_start, 'intervals are written another way', format('Write "@every %ss".', left(substring(v_text from '^[0-9]+'), 20)));
     end if;
 
-    v_fields := regexp_split_to_array(v_text, '[ \t]+');
+    v_fields := regexp_split_to_array(v_text, E'[ \t]+');
     if cardinality(v_fields) <> 5 then
         perform core_private.fail_cron(p_expression, p_column, 'expression',
-            case when cardinality(v_fields) > 5 then v_start + regexp_instr(v_text, '[^ \t]+', 1, 6) - 1 else v_start + length(v_text) end,
+            case when cardinality(v_fields) > 5 then v_start + regexp_instr(v_text, E'[^ \t]+', 1, 6) - 1 else v_start + length(v_text) end,
             format('expected 5 fields, found %s', cardinality(v_fields)),
-            case when cardinality(v_fields) > 5 then 'Keep minute, hour, day, month and weekday: there are no seconds and no years. Below a minute use @every.'
-                 else 'Give minute, hour, day, month and weekday; "*" stands for any.' end);
+            case when cardinality(v_fields) < 5 then 'Give minute, hour, day, month and weekday; "*" stands for any.'
+                 when cardinality(v_fields) = 6 and v_fields[6] ~ '^(utc|gmt|z|[a-z_]+/[a-z_/+0-9-]+)$'
+                 then 'Take the time zone out and set the time zone of the task.'
+                 when v_fields[6] !~ '^[-0-9*?,/lw#]+$' and v_fields[6] !~ '^(sun|mon|tue|wed|thu|fri|sat)([-,#]|$)'
+                 then 'That is a line of a crontab: keep its first five fields. What runs is whatever handles the event of the task.'
+                 else 'Keep minute, hour, day, month and weekday: there are no seconds and no years. Below a minute use @every.' end);
     end if;
     for i in 1..5 loop
-        v_at[i] := v_start + regexp_instr(v_text, '[^ \t]+', 1, i) - 1;
+        v_at[i] := v_start + regexp_instr(v_text, E'[^ \t]+', 1, i) - 1;
         if v_fields[i] = '*' then
             v_bits[i] := repeat('1', (array[60, 24, 31, 12, 7])[i]);
             continue;

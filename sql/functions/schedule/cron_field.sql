@@ -16,11 +16,12 @@ declare
     v_out   text[] := '{}';
     v_at    integer := p_position;   -- of the item
     v_item  text;
+    v_given text;                    -- the item as it was written
     v_m     text[];
     v_v     integer[];               -- the ends of the range
     v_step  integer;
 begin
-    v_m := regexp_match(p_text, '^\*/([0-9]+)$');
+    v_m := regexp_match(p_text, '^[*]/([0-9]+)$');
     if v_m is not null then
         v_step := case when length(v_m[1]) <= 2 then v_m[1]::integer else 0 end;
         if v_step not between 1 and v_hi then
@@ -32,11 +33,12 @@ begin
         return;
     end if;
     foreach v_item in array string_to_array(lower(p_text collate "C"), ',') loop
+        v_given := substr(p_expression, v_at, length(v_item));
         v_m := regexp_match(v_item, '^([0-9]+|[a-z]+)(?:-([0-9]+|[a-z]+))?(?:/([0-9]+))?$');
         if v_m is null or v_m[1] in ('l', 'w', 'h', 'r', 'lw') then
             perform core_private.fail_cron(p_expression, p_column, p_field, v_at,
                 case when v_item = '' then 'an item of the list is empty'
-                     when v_item ~ '^[!-~]{1,40}$' then format('cannot read "%s"', v_item) else 'cannot read it' end,
+                     when v_item ~ '^[!-~]{1,40}$' then format('cannot read "%s"', v_given) else 'cannot read it' end,
                 case when v_item = '' then 'Take out the comma, or write a value beside it.'
                      when v_item = '?' then 'Write "*".'
                      when position('*' in v_item) > 0 then format('"*" stands alone, or as */N with N from 1 to %s.', v_hi)
@@ -50,7 +52,7 @@ begin
                            else array_position(v_names, v_m[i]) - 1 + v_lo end;
             if v_v[i] is null then
                 perform core_private.fail_cron(p_expression, p_column, p_field, v_at + case i when 1 then 0 else length(v_m[1]) + 1 end,
-                    format('there is no %s "%s"', p_field, left(v_m[i], 40)),
+                    format('there is no %s "%s"', p_field, left(substr(v_given, case i when 1 then 1 else length(v_m[1]) + 2 end, length(v_m[i])), 40)),
                     case when v_names is null then core_private.cron_grammar(p_field)
                          when left(v_m[i], 3) = any (v_names) then format('Write "%s": names have three letters.', left(v_m[i], 3))
                          else format('Names are %s.', array_to_string(v_names, ', ')) end);
@@ -59,19 +61,18 @@ begin
                     format('%s is not between %s and %s', left(v_m[i], 20), v_lo, v_hi + (p_field = 'weekday')::integer), core_private.cron_grammar(p_field));
             end if;
         end loop;
-        if v_m[3] is not null and v_m[2] is null then
-            perform core_private.fail_cron(p_expression, p_column, p_field, v_at, format('"%s" has a step but no range', left(v_item, 40)),
-                format('Write "%s-%s/%s" for every %s from there on.', v_m[1], v_hi, left(v_m[3], 20), left(v_m[3], 20)));
-        elsif v_v[2] < v_v[1] then
-            perform core_private.fail_cron(p_expression, p_column, p_field, v_at, format('the range %s-%s runs backwards', v_m[1], v_m[2]),
-                format('Split it in two: "%s,%s".', case when v_v[1] >= v_hi then v_m[1] else v_m[1] || '-' || v_hi end,
-                    case when v_v[2] = v_lo then v_m[2] else v_lo || '-' || v_m[2] end));
-        end if;
         v_step := case when v_m[3] is null then 1 when length(v_m[3]) <= 2 then v_m[3]::integer else 0 end;
         if v_step not between 1 and v_hi then
             perform core_private.fail_cron(p_expression, p_column, p_field, v_at + position('/' in v_item),
                 format('step %s is not between 1 and %s', left(v_m[3], 20), v_hi),
                 format('Choose a step from 1 to %s; it counts within one round of the field.', v_hi));
+        elsif v_m[3] is not null and v_m[2] is null then
+            perform core_private.fail_cron(p_expression, p_column, p_field, v_at, format('"%s" has a step but no range', left(v_given, 40)),
+                format('Write "%s-%s/%s" for every %s from there on.', case when v_v[1] > v_hi then v_lo::text else v_m[1] end, v_hi, v_m[3], v_m[3]));
+        elsif v_v[2] < v_v[1] then
+            perform core_private.fail_cron(p_expression, p_column, p_field, v_at, format('the range %s-%s runs backwards', v_m[1], v_m[2]),
+                format('Split it in two: "%s,%s".', case when v_v[1] >= v_hi then v_m[1] else v_m[1] || '-' || v_hi end,
+                    case when v_v[2] = v_lo then v_m[2] else v_lo || '-' || v_m[2] end));
         end if;
         v_v[2] := coalesce(v_v[2], v_v[1]);
         for i in v_v[1]..v_v[2] by v_step loop

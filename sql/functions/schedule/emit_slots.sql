@@ -13,11 +13,20 @@ declare
     v_queues   text := '';
     v_message  text := 'null::bigint';
     v_matches  text;
+    v_lost     text;
 begin
     for v_consumer in
         select c.consumer_id, c.name, c.queue_name, c.patterns from core.consumers c where c.namespace = p_namespace and c.kind = 'unordered' order by c.consumer_id
     loop
         continue when v_consumer.name = 'default' and not v_default;
+        if to_regclass(core_private.queue_relation(v_consumer.queue_name)) is null then
+            select core_private.lost_queue_for(p_namespace, t.event_type) into v_lost from core.scheduled_tasks t
+             where t.task_id = any (p_task_ids) and core_private.lost_queue_for(p_namespace, t.event_type) is not null limit 1;
+            if found then
+                perform core_private.fail_lost_queue(v_lost);
+            end if;
+            continue; -- none of these would go there
+        end if;
         v_matches := case when '*' = any (v_consumer.patterns) then 'true'
                           else format('exists (select from unnest(%L::text[]) p where core_private.matches(p, t.event_type))', v_consumer.patterns) end;
         v_columns := v_columns || format(', case when %s then nextval(%L::regclass) end as m%s', v_matches, core_private.queue_sequence(v_consumer.queue_name), v_consumer.consumer_id);
@@ -49,4 +58,4 @@ begin
         $q$, v_columns, v_message, v_queues)
     using p_namespace, p_task_ids, p_slots, p_event_ids, p_event_uids, p_now;
 end $$;
-comment on function core_private.emit_slots(text, uuid[], timestamptz[], bigint[], uuid[], timestamptz) is 'Emits events of tasks of one namespace, whose ids are given. A slot of NULL is a run that somebody asked for.';
+comment on function core_private.emit_slots(text, uuid[], timestamptz[], bigint[], uuid[], timestamptz) is 'Emits events of tasks of one namespace, whose ids are given. A slot of NULL is a run that somebody asked for. Raises NX110.';

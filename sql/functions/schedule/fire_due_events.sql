@@ -1,5 +1,5 @@
 -- Events that have failed before are tried alone and last, so that they hold nobody up. Others go by the chunk: of one namespace, at most
--- 1,000 of them, about 32 MB.
+-- 1,000 of them, about 32 MB; a hundred chunks or ten seconds a call, which bounds the queues whose locks it holds.
 --
 -- Most claims begin at the floor, five minutes before the last claim that looked at everything. No row is written below it, since due_at is
 -- never before the time of writing, and only a transaction that runs longer commits one there. Once a minute a claim looks at everything.
@@ -13,8 +13,11 @@ declare
     v_state core_private.fire_floor;
     v_floor timestamptz := '-infinity';
     v_sweep boolean;
+    v_closed text[] := core_private.closed_namespaces();
     v_seen  integer := 0;
     v_fired integer := 0;
+    v_sets  integer := 0;
+    v_begin timestamptz := clock_timestamp();
     r       record;
 begin
     if p_limit is null or p_limit not between 1 and 10000 then
@@ -30,7 +33,7 @@ begin
         with due as materialized (
             select e.schedule_id, e.namespace, e.due_at, e.payload_bytes, case when e.attempts > 0 then e.schedule_id end as alone
               from core.scheduled_events e
-             where e.status = 'pending' and e.due_at <= v_now and e.due_at >= v_floor
+             where e.status = 'pending' and e.due_at <= v_now and e.due_at >= v_floor and e.namespace <> all (v_closed)
              order by e.due_at limit p_limit for update skip locked),
         cut as (
             select d.*, (sum(d.payload_bytes) over w - d.payload_bytes) / 33554432 as by_bytes, (row_number() over w - 1) / 1000 as by_rows
@@ -40,8 +43,13 @@ begin
     loop
         v_seen := v_seen + cardinality(r.ids);
         v_fired := v_fired + core_private.fire_isolated('events', r.namespace, r.ids, v_now);
+        v_sets := v_sets + 1;
+        if v_sets >= 100 or clock_timestamp() - v_begin > interval '10 seconds' then
+            v_sweep := false; -- there may be more
+            exit;
+        end if;
     end loop;
-    if v_sweep and v_seen < p_limit then
+    if v_sweep and v_seen < p_limit and v_closed = '{}' then
         perform from core_private.fire_floor f where f.swept_at = v_state.swept_at for update skip locked;
         if found then
             update core_private.fire_floor f set floor = v_now - interval '5 minutes', swept_at = v_now;

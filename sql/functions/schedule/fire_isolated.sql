@@ -1,4 +1,4 @@
--- A set that fails is halved, down to the one that fails alone.
+-- A set that fails is halved, down to the one that fails alone. Where queues have lost their tables all that would go there is put off at once.
 create or replace function core_private.fire_isolated(p_what text, p_namespace text, p_ids uuid[], p_now timestamptz)
 returns integer
 language plpgsql
@@ -8,6 +8,7 @@ declare
     v_half  integer := cardinality(p_ids) / 2;
     v_state text;
     v_error text;
+    v_rest  uuid[];
 begin
     begin
         if p_what = 'tasks' then
@@ -20,13 +21,21 @@ begin
             raise;
         end if;
     end;
+    if v_state = 'NX110' then
+        v_rest := core_private.put_off_lost(p_what, p_namespace, p_ids, v_state || ' ' || v_error, p_now);
+        if v_rest = '{}' then
+            return 0;
+        elsif cardinality(v_rest) < cardinality(p_ids) then
+            return core_private.fire_isolated(p_what, p_namespace, v_rest, p_now);
+        end if;
+    end if;
     if v_half > 0 then
         return core_private.fire_isolated(p_what, p_namespace, p_ids[:v_half], p_now) + core_private.fire_isolated(p_what, p_namespace, p_ids[v_half + 1:], p_now);
     end if;
     if p_what = 'tasks' then
         perform core_private.fail_task(p_ids[1], v_state || ' ' || v_error, p_now);
     else
-        perform core_private.fail_scheduled_event(p_ids[1], v_state || ' ' || v_error, p_now);
+        perform core_private.fail_scheduled_event(p_namespace, p_ids[1], v_state || ' ' || v_error, p_now);
     end if;
     return 0;
 end $$;

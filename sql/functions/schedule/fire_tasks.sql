@@ -12,6 +12,8 @@ declare
     v_last  timestamptz;
     v_work  boolean;
     v_fired integer := 0;
+    v_closed text[];
+    v_sets  integer := 0; -- each of a namespace: bounds the queues whose locks are held
     v_waiting uuid[];   -- tasks with a slot that waits for the event before it
     v_busy    uuid[];   -- those of them whose event is not done yet
     r       record;
@@ -35,7 +37,8 @@ begin
         return 0;
     end if;
 
-    v_waiting := array(select t.task_id from core.scheduled_tasks t where t.waiting_slot is not null and t.failures = 0 limit p_limit);
+    v_closed := core_private.closed_namespaces();
+    v_waiting := array(select t.task_id from core.scheduled_tasks t where t.waiting_slot is not null and t.failures = 0 and t.namespace <> all (v_closed) limit p_limit);
     v_busy := core_private.busy_tasks(v_waiting, false);
     for r in
         select q.namespace, array_agg(q.task_id) as ids
@@ -51,18 +54,20 @@ begin
         select q.namespace, array_agg(q.task_id) as ids
           from (select d.task_id, d.namespace, d.next_run_at, (row_number() over (partition by d.namespace order by d.next_run_at) - 1) / 250 as set
                   from (select t.task_id, t.namespace, t.next_run_at from core.scheduled_tasks t
-                         where t.next_run_at <= v_due and t.failures = 0 order by t.next_run_at limit p_limit for update skip locked) d) q
+                         where t.next_run_at <= v_due and t.failures = 0 and t.namespace <> all (v_closed) order by t.next_run_at limit p_limit for update skip locked) d) q
          group by q.namespace, q.set order by min(q.next_run_at)
     loop
         v_fired := v_fired + core_private.fire_isolated('tasks', r.namespace, r.ids, v_now);
-        exit when clock_timestamp() - v_begin > interval '20 seconds';
+        v_sets := v_sets + 1;
+        exit when v_sets >= 100 or clock_timestamp() - v_begin > interval '20 seconds';
     end loop;
     for r in
         select t.namespace, array[t.task_id] as ids from core.scheduled_tasks t
-         where t.next_run_at <= v_due and t.failures > 0 order by t.next_run_at limit least(p_limit, 200) for update skip locked
+         where t.next_run_at <= v_due and t.failures > 0 and t.namespace <> all (v_closed) order by t.next_run_at limit least(p_limit, 200) for update skip locked
     loop
         v_fired := v_fired + core_private.fire_isolated('tasks', r.namespace, r.ids, v_now);
-        exit when clock_timestamp() - v_begin > interval '20 seconds';
+        v_sets := v_sets + 1;
+        exit when v_sets >= 100 or clock_timestamp() - v_begin > interval '20 seconds';
     end loop;
     return v_fired;
 end $$;

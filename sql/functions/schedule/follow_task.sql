@@ -32,6 +32,9 @@ begin
     if tg_op = 'UPDATE' and (new.namespace, new.name, new.cron_expression, new.timezone, new.active) is not distinct from (old.namespace, old.name, old.cron_expression, old.timezone, old.active) then
         return null;
     end if;
+    if tg_op = 'INSERT' or new.cron_expression <> old.cron_expression then
+        perform core_private.note_cron_warnings(new.spec);
+    end if;
     -- The name of the job has the namespace in it.
     if tg_op = 'UPDATE' and (not new.active or new.namespace <> old.namespace) then
         perform core_private.drop_cron_job(old.task_id, old.job_id);

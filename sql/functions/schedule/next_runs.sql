@@ -14,9 +14,10 @@ begin
     if v_from not between '1970-01-01 00:00Z' and '9000-01-01 00:00Z' then
         raise exception using errcode = 'NX006', column = 'p_from', message = format('p_from cannot be %s', v_from), hint = 'Give a time from 1970 to 9000.';
     end if;
+    perform core_private.note_cron_warnings(v_spec);
     return query select core_private.next_slots(v_spec, v_zone, v_from, null, p_count);
 end $$;
-comment on function core.next_runs(text, text, timestamptz, integer) is 'When a cron expression or @every interval runs next, after p_from (default: now), in a time zone; fewer than p_count rows if there are no more. Raises NX006, NX011, NX012.';
+comment on function core.next_runs(text, text, timestamptz, integer) is 'When a cron expression or @every interval runs next, after p_from (default: now), in a time zone; fewer than p_count rows if there are no more. Says as a notice what is allowed and seldom meant. Raises NX006, NX011, NX012.';
 
 -- Readers may ask for the tasks they see.
 create or replace function core.next_runs(p_task_id uuid, p_from timestamptz = null, p_count integer = 5)
@@ -35,6 +36,9 @@ begin
     end if;
     if p_count is null or p_count not between 1 and 1000 then
         raise exception using errcode = 'NX006', column = 'p_count', message = format('p_count cannot be %s', coalesce(p_count::text, 'NULL')), hint = 'Ask for 1 to 1000 runs.';
+    end if;
+    if v_slot not between '1970-01-01 00:00Z' and '9000-01-01 00:00Z' then
+        raise exception using errcode = 'NX006', column = 'p_from', message = format('p_from cannot be %s', v_slot), hint = 'Give a time from 1970 to 9000.';
     end if;
     for i in 1..p_count loop
         v_slot := core_private.next_task_slot(v_task.spec, v_task.timezone, v_slot, v_task.created_at, v_task.starts_at, v_task.ends_at);

@@ -16,8 +16,8 @@ begin
     return query
     with wanted as materialized (select * from core_private.wanted_cron_jobs()),
     job as materialized (
-        select j.*, coalesce(j.task_id, (regexp_match(j.command, 'core\.run_scheduled_task\(''([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})'''))[1]::uuid) as of_task,
-               j.database = current_database() as here, lower(btrim(regexp_replace(j.command, '\s+', ' ', 'g'), ' ;')) as does
+        select j.*, coalesce(j.task_id, (regexp_match(j.command, 'core[.]run_scheduled_task[(]''([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})'''))[1]::uuid) as of_task,
+               j.database = current_database() as here, lower(btrim(regexp_replace(j.command, '[[:space:]]+', ' ', 'g'), ' ;')) as does
           from core_private.cron_jobs() j),
     compared as (
         select w.task_id, w.namespace, w.jobname, j.jobid, j.here, j.active, concat_ws(', ',

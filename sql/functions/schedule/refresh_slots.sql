@@ -7,11 +7,12 @@ as $$
 declare
     v_now    timestamptz := core_private.now();
     v_result jsonb := core_private.refresh_timezones();
+    v_closed text[] := core_private.closed_namespaces();
     v_n      integer;
 begin
     with moved as materialized (
         select t.task_id, n.slot
-          from (select s.* from core.scheduled_tasks s where s.next_slot > v_now and v_result -> 'changed' ? s.timezone for update) t
+          from (select s.* from core.scheduled_tasks s where s.next_slot > v_now and s.namespace <> all (v_closed) and v_result -> 'changed' ? s.timezone for update) t
          cross join lateral (select core_private.next_task_slot(t.spec, t.timezone, v_now, t.created_at, t.starts_at, t.ends_at) as slot) n
          where n.slot is distinct from t.next_slot)
     update core.scheduled_tasks x set next_slot = m.slot, next_run_at = m.slot + x.jitter_offset from moved m where x.task_id = m.task_id;

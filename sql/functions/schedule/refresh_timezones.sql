@@ -12,7 +12,7 @@ declare
     v_removed text[];
     v_changed text[];
 begin
-    perform pg_advisory_xact_lock(hashtextextended('core_private.timezones', 0));
+    perform from core_private.locks l where l.name = 'timezones' for update;
     with found as materialized (
         -- Names without a place that are, or look like, abbreviations or POSIX rules are fixed offsets in disguise.
         select n.name from pg_timezone_names n

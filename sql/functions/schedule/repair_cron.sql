@@ -9,11 +9,9 @@ begin
         raise notice 'there is no pg_cron in this database: nodes fire tasks and do the upkeep';
         return;
     end if;
-    -- Waits for a sweep that is at it; core.sync_cron_jobs then finds the lock its own.
-    perform pg_advisory_xact_lock(hashtext('nexus'), hashtext('cron'));
     return query
     select s.kind, s.jobid, s.jobname, s.task_id, s.namespace, s.detail, s.done
-      from jsonb_to_recordset(core.sync_cron_jobs()) s(kind text, jobid bigint, jobname text, task_id uuid, namespace text, detail text, done text);
+      from jsonb_to_recordset(core.sync_cron_jobs(true)) s(kind text, jobid bigint, jobname text, task_id uuid, namespace text, detail text, done text);
     return query
     select d.kind, d.jobid, d.jobname, d.task_id, d.namespace, d.detail, 'named only'
       from core.cron_drift d where d.kind = 'foreign_owner' or d.kind = 'not_visible' and d.detail not like 'nexus_scheduler %';

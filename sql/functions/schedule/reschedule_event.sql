@@ -13,7 +13,7 @@ begin
     v_due := greatest(p_at, v_now);
     v_soon := v_due < coalesce(core_private.next_scheduled_event_due(), 'infinity');
     update core.scheduled_events e set fire_at = p_at, due_at = v_due, version = e.version + 1, attempts = 0, first_failed_at = null
-     where e.schedule_id = p_schedule_id and e.status = 'pending';
+     where e.schedule_id = p_schedule_id and e.namespace = any (core_private.scheduled_namespaces(p_schedule_id)) and e.status = 'pending';
     if found then
         if v_soon then
             perform core_private.wake('timers', v_now);

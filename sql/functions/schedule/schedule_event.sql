@@ -42,11 +42,27 @@ begin
     v_due := greatest(p_at, v_now);
     v_soon := v_due < coalesce(core_private.next_scheduled_event_due(), 'infinity');
 
+    if v_id is not null then
+        -- An id in a namespace that is closed to the caller neither tells that it is there nor stands in the way.
+        select e.status into r
+          from core.scheduled_events e
+          join core.namespaces n on n.namespace = e.namespace
+         where e.schedule_id = v_id and e.namespace <> p_namespace
+           and (not n.restricted or core_private.has_duty(n.namespace, 'produce', true) or core_private.has_duty(n.namespace, 'operate', true)
+                or core_private.has_duty(n.namespace, 'read', true))
+         limit 1;
+        if found then
+            raise exception using errcode = 'NX209', column = 'schedule_id',
+                message = format('scheduled event %s exists in another namespace', v_id), detail = format('it is %s', r.status),
+                hint = 'Use another schedule_id.';
+        end if;
+    end if;
+
     for v_round in 1 .. 10 loop
         insert into core.scheduled_events as e (schedule_id, namespace, fire_at, due_at, type, tags, payload, metadata, message_timestamp, created_at, content_hash, payload_bytes, principal, depth)
         values (coalesce(v_id, gen_random_uuid()), p_namespace, p_at, v_due, p_event_type, o.tags, p_payload, v_meta, coalesce(o.authored_at, v_now), v_now,
                 v_hash, v_bytes, core_private.principal(), o.depth)
-        on conflict (schedule_id) do nothing
+        on conflict (schedule_id, namespace) do nothing
         returning e.schedule_id into r;
         if found then
             if v_soon then
@@ -54,7 +70,7 @@ begin
             end if;
             return r.schedule_id;
         end if;
-        select e.content_hash, e.status into r from core.scheduled_events e where e.schedule_id = v_id;
+        select e.content_hash, e.status into r from core.scheduled_events e where e.schedule_id = v_id and e.namespace = p_namespace;
         if found and r.content_hash <> v_hash then
             raise exception using errcode = 'NX209', column = 'schedule_id',
                 message = format('scheduled event %s exists with other content', v_id), detail = format('it is %s', r.status),
@@ -70,4 +86,4 @@ begin
     end loop;
     raise exception using errcode = '40001', message = format('scheduled event %s keeps vanishing', v_id), hint = 'Run the transaction again.';
 end $$;
-comment on function core.schedule_event(text, text, jsonb, timestamptz, jsonb) is 'Emits one event at p_at or soon after, if the caller''s transaction commits; returns its schedule_id, which becomes its event_uid. Options: schedule_id (the same content again is no error and changes nothing), tags, headers, ordering_key, correlation_id, causation_uid, authored_at, producer, broadcast, depth. What core.emit would refuse then is refused now. Raises NX001, NX002, NX003, NX004, NX005, NX006, NX101, NX209, NX401, NX402, NX601, NX604.';
+comment on function core.schedule_event(text, text, jsonb, timestamptz, jsonb) is 'Emits one event at p_at or soon after, if the caller''s transaction commits; returns its schedule_id, which becomes its event_uid. Options: schedule_id (the same content again is no error and changes nothing; it is one event''s in its namespace), tags, headers, ordering_key, correlation_id, causation_uid, authored_at, producer, depth. What core.emit would refuse then is refused now. Raises NX001, NX002, NX003, NX004, NX005, NX006, NX101, NX209, NX401, NX402, NX601, NX604.';

@@ -9,6 +9,8 @@ declare
     v_task core.scheduled_tasks;
     v_old  core.scheduled_tasks;
     v_key  text;
+    v_said text;
+    v_replace boolean;
 begin
     perform core_private.require_scheduling(p_namespace);
     perform core_private.check_option_keys(p_options, array['timezone', 'misfire', 'misfire_after', 'backfill', 'overlap', 'jitter', 'starts_at', 'ends_at', 'owner', 'active', 'replace']);
@@ -26,6 +28,7 @@ begin
         perform core_private.fail_option('backfill', p_options -> 'backfill', 'Give a whole number, 0 to 100.');
     end if;
 
+    v_replace := coalesce((p_options ->> 'replace')::boolean, true);
     v_task.namespace := p_namespace;
     v_task.name := p_name;
     v_task.spec := core_private.compile_cron(p_cron_expression, 'p_cron_expression');
@@ -57,20 +60,30 @@ begin
     if not found then
         raise exception using errcode = '40001', message = format('task %s vanished meanwhile', quote_literal(p_name)), hint = 'Run the transaction again.';
     end if;
-    if v_old.owner is distinct from v_task.owner then
+    if v_old.owner is distinct from v_task.owner and (v_replace or p_options ? 'owner') then
         raise exception using errcode = 'NX208', column = 'owner',
             message = format('task %s of namespace %s belongs to %s', quote_literal(p_name), quote_literal(p_namespace), coalesce('owner ' || quote_literal(v_old.owner), 'nobody''s declaration')),
             hint = 'Choose another name, give the option owner, or delete the task first.';
+    end if;
+    if not v_replace then
+        -- Nothing is to be changed, so what is left out is no opinion, in place of its default. That cannot be told of the payload.
+        select string_agg(format('%s is %s, given %s', g.key, coalesce(left(g.old, 200), 'not set'), coalesce(left(g.new, 200), 'not set')), '; ' order by g.n) into v_said
+          from (select n, k, to_jsonb(v_old) ->> k, to_jsonb(v_task) ->> k
+                  from unnest(array['cron_expression', 'event_type', 'payload', 'timezone', 'active', 'misfire', 'misfire_after', 'backfill', 'overlap', 'jitter', 'starts_at', 'ends_at']) with ordinality u (k, n)
+                 where k in ('cron_expression', 'event_type', 'payload') or p_options ? k) g (n, key, old, new)
+         where g.old is distinct from g.new;
+        if v_said is not null then
+            raise exception using errcode = 'NX208', column = 'replace',
+                message = format('task %s of namespace %s exists with other settings: %s', quote_literal(p_name), quote_literal(p_namespace), v_said),
+                hint = 'Leave out replace to give it these; what is left out then takes its default.';
+        end if;
+        return v_old.task_id;
     end if;
     v_task.active := coalesce(v_task.active, v_old.active);
     if (v_old.cron_expression, v_old.event_type, v_old.payload, v_old.timezone, v_old.active, v_old.misfire, v_old.misfire_after, v_old.backfill, v_old.overlap, v_old.jitter, v_old.starts_at, v_old.ends_at)
        is not distinct from
        (v_task.cron_expression, v_task.event_type, v_task.payload, v_task.timezone, v_task.active, v_task.misfire, v_task.misfire_after, v_task.backfill, v_task.overlap, v_task.jitter, v_task.starts_at, v_task.ends_at) then
         return v_old.task_id;
-    end if;
-    if (p_options ->> 'replace')::boolean is false then
-        raise exception using errcode = 'NX208', column = 'replace', message = format('task %s of namespace %s exists with other settings', quote_literal(p_name), quote_literal(p_namespace)),
-            hint = 'Leave out replace to give it these.';
     end if;
     update core.scheduled_tasks t
        set cron_expression = v_task.cron_expression, event_type = v_task.event_type, payload = v_task.payload, timezone = v_task.timezone, active = v_task.active,
@@ -79,4 +92,4 @@ begin
      where t.task_id = v_old.task_id;
     return v_old.task_id;
 end $$;
-comment on function core.schedule_task(text, text, text, text, jsonb, jsonb) is 'Declares a recurring task: creates it, or gives the one of that name these settings; returns its id. Options: timezone, misfire, misfire_after, backfill, overlap, jitter, starts_at, ends_at, owner, active, replace (default true). What is left out takes its default; active stays. Raises NX002, NX003, NX004, NX005, NX011, NX012, NX013, NX101, NX208, NX401, NX402, NX601.';
+comment on function core.schedule_task(text, text, text, text, jsonb, jsonb) is 'Declares a recurring task: creates it, or gives the one of that name these settings; returns its id. Options: timezone, misfire, misfire_after, backfill, overlap, jitter, starts_at, ends_at, owner, active, replace (default true). What is left out takes its default; active stays. With replace false nothing is changed: a task that is there must have the settings that are given. Raises NX002, NX003, NX004, NX005, NX011, NX012, NX013, NX101, NX208, NX401, NX402, NX601.';

@@ -8,13 +8,12 @@ declare
     v_namespace text;
     v_status    text;
 begin
-    select e.namespace, e.status into v_namespace, v_status from core.scheduled_events e where e.schedule_id = p_schedule_id;
-    if found and not exists (select from core.namespaces n
-                              where n.namespace = v_namespace
-                                and (core_private.has_duty(v_namespace, 'operate', n.restricted) or core_private.has_duty(v_namespace, 'produce', n.restricted))) then
-        perform core_private.require_duty_there(v_namespace, case when pg_has_role(core_private.caller(), 'nexus_operator', 'member') then 'operate' else 'produce' end,
-            'p_schedule_id', 'scheduled event ' || p_schedule_id);
+    select e.namespace, e.status into v_namespace, v_status from core.scheduled_events e where e.schedule_id = p_schedule_id
+     order by e.namespace = any (core_private.scheduled_namespaces(p_schedule_id)) desc, core_private.is_hidden(e.namespace) limit 1;
+    if not found or core_private.is_hidden(v_namespace) then
+        return null;
     end if;
+    perform core_private.require_scheduling(v_namespace);
     return v_status;
 end $$;
 comment on function core_private.scheduled_event_status(uuid) is 'What became of a scheduled event, for those who may change it; NULL if there is none. Raises NX401, NX402.';

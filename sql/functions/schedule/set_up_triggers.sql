@@ -13,6 +13,8 @@ begin
         after insert or delete or update of namespace, name, cron_expression, event_type, payload, timezone, active, misfire, misfire_after,
                                           backfill, overlap, jitter, starts_at, ends_at, owner
         on core.scheduled_tasks for each row execute function core_private.follow_task();
+    create or replace trigger wake_for_delayed after insert on core.delayed referencing new table as delayed_now
+        for each statement execute function core_private.wake_for_delayed();
     create or replace trigger refuse_truncate before truncate on core.scheduled_tasks execute function core_private.refuse_truncate();
 end $$;
-comment on function core_private.set_up_triggers() is 'Gives core.scheduled_tasks its triggers; safe to run again.';
+comment on function core_private.set_up_triggers() is 'Gives core.scheduled_tasks and core.delayed their triggers; safe to run again.';

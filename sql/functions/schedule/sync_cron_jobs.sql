@@ -1,11 +1,12 @@
 -- The task is locked before its job is touched, as its own triggers do; whoever holds it keeps the job in step himself. What was found
 -- is looked for again under the locks. A job that cannot be made leaves the others alone.
-create or replace function core.sync_cron_jobs()
+create or replace function core.sync_cron_jobs(p_wait boolean = false)
 returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+    v_closed text[] := core_private.closed_namespaces();
     v_tasks  uuid[];
     v_locked uuid[];
     v_done   text;
@@ -18,8 +19,13 @@ begin
     if not exists (select from pg_extension e where e.extname = 'pg_cron') then
         return '"no pg_cron"';
     end if;
-    if not pg_try_advisory_xact_lock(hashtext('nexus'), hashtext('cron')) then
-        return '"busy elsewhere"';
+    if p_wait then
+        perform from core_private.locks l where l.name = 'cron' for update;
+    else
+        perform from core_private.locks l where l.name = 'cron' for update skip locked;
+        if not found then
+            return '"busy elsewhere"';
+        end if;
     end if;
     select array_agg(distinct d.task_id), case when bool_or(d.kind = 'wrong_database' and d.remedy = 'replace') then core_private.cron_database() end
       into v_tasks, v_fires from core_private.own_cron_drift() d having count(*) > 0;
@@ -27,7 +33,8 @@ begin
         return v_rows;
     end if;
     select array_agg(l.task_id) into v_locked from (
-        select t.task_id from core.scheduled_tasks t where t.task_id = any (v_tasks) order by t.task_id for update skip locked) l;
+        select t.task_id from core.scheduled_tasks t where t.task_id = any (v_tasks) and t.namespace <> all (v_closed)
+         order by t.task_id for update skip locked) l;
     for r in
         select d.kind, d.jobid, d.jobname, d.task_id, d.namespace, d.detail, d.remedy, w.cron_expression, w.timezone, w.schedule, w.command,
                t.task_id is null or d.task_id = any (v_locked) as mine
@@ -66,4 +73,4 @@ begin
     end loop;
     return v_rows;
 end $$;
-comment on function core.sync_cron_jobs() is 'Makes the jobs of nexus_scheduler in pg_cron those that Nexus wants; returns what it found, with done: mended, named only or failed. A sweep of core.tick().';
+comment on function core.sync_cron_jobs(boolean) is 'Makes the jobs of nexus_scheduler in pg_cron those that Nexus wants; returns what it found, with done: mended, named only or failed. A sweep of core.tick(). p_wait: for another that is at it, which makes it leave otherwise.';

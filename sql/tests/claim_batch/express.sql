@@ -2,13 +2,15 @@
 select core.create_namespace('shop');
 select core.emit_batch('shop', array['a', 'b', 'a', 'c.d', 'a'], array['1', '2', '3', '4', '5']::jsonb[]);
 set local statement_timeout = '1 min';
+create temporary table before as select count(*)::int as n from pg_locks where locktype = 'advisory';
 create temporary table c1 as select * from core.claim_batch('core_events_shop', '{a}', '{0}', 2, p_window => 4, p_key => 42, p_within => '50 s');
 select is((select array_agg(msg_id order by msg_id) from c1 where outcome = 'claimed'), array[1, 3]::bigint[], 'the first of the types asked for');
 select is((select array_agg(distinct read_ct) from c1 where outcome = 'claimed'), array[0], 'none is counted as read');
 select is((select array_agg(distinct read_ct) from pgmq.q_core_events_shop), array[0], 'in the queue neither');
 select is(current_setting('idle_in_transaction_session_timeout'), '50s', 'the server ends who sits idle');
 select is(current_setting('statement_timeout'), '50s', 'and a statement that takes longer');
-select is((select count(*)::int from pg_locks where locktype = 'advisory' and pid = pg_backend_pid() and (classid::bigint << 32 | objid::bigint) = 42), 1, 'the lock is held');
+select is((select msg_id from c1 where outcome = 'window'), pg_current_xact_id()::text::bigint, 'its transaction is named');
+select is((select count(*)::int from pg_locks where locktype = 'advisory'), n, 'it takes no lock that others could take') from before;
 set local statement_timeout = '40 s';
 select core.claim_batch('core_events_shop', '{a}', '{0}', 2, p_key => 42, p_within => '50 s');
 select is(current_setting('statement_timeout'), '40s', 'a limit that is shorter stays');
@@ -21,7 +23,7 @@ select is((select string_agg(outcome || read_ct, ' ' order by outcome) from core
 
 update pgmq.q_core_events_shop set vt = core.now() + interval '1 hour' where msg_id = 1;
 select is((select count(*)::int from core.claim_batch('core_events_shop', '{a}', '{0}', 10, p_key => 42, p_within => '50 s') where outcome = 'claimed'), 2, 'what is leased or waits is not taken');
-update pgmq.q_core_events_shop set read_ct = 2 where msg_id = 3;
+update pgmq.q_core_events_shop set read_ct = 2, headers = '{"nexus-alone": 2, "nexus-deaths": 1}' where msg_id = 3;
 create temporary table c2 as select * from core.claim_batch('core_events_shop', '{a}', '{2}', 10, p_key => 42, p_within => '50 s');
 select is((select string_agg(outcome || msg_id, ' ' order by outcome) from c2 where outcome <> 'window'), 'buried3 claimed5', 'D6: a message whose processes died max_attempts times is buried');
 select pgmq.send('core_events_shop'::text, '"no envelope"'::jsonb);

@@ -69,7 +69,7 @@ select is((select count(*)::int from core.cron_jobs), case when cron then 8 else
 create role t_owner; create role t_gone;
 select pg_temp.harm($$insert into cron.job (schedule, command, database, username, jobname) values
   ('* * * * *', 'select core.tick()', current_database(), 't_owner', 'tick'), ('* * * * *', 'select 1', current_database(), 't_gone', 'nexus:tick'),
-  ('* * * * *', 'select core.tick()', 'elsewhere', 't_owner', 'other')$$);
+  ('* * * * *', 'select core.tick()', 'elsewhere', 't_owner', 'other'), ('0 3 * * *', 'select public.my_report()', current_database(), 't_owner', 'nexus:report')$$);
 drop role t_gone;
 select matches(coalesce(pg_temp.drift(), 'none'), case when cron then '^foreign_owner tick it belongs to t_gone, a role that does not exist, which stops every job of this server: select cron.unschedule\(\d+\);; foreign_owner  it belongs to t_owner: select cron.unschedule\(\d+\);$' else '^none$' end, 'owned by other roles') from has;
 select is(pg_temp.repaired(), pg_temp.expect('foreign_owner named only'), 'named, not touched');

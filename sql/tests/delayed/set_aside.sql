@@ -2,7 +2,7 @@
 select core.create_namespace('shop');
 select core.emit_batch('shop', '{a,b,c,d,e}', '{1,2,3,4,5}', array['{"headers": {"k": "v"}}', null, null, null, '{"delay": "1 h"}']::jsonb[]);
 select core.claim('core_events_shop', '{a,b,c}', '{0,0,0}', 3, '1 h');
-select core.settle('core_events_shop', 'n', '{}', '{}', '{1,2}', '{1,1}', '{retry,release}', '{30 days,90 s}', '{null,null}', '{x,x}', '{x,x}');
+select core.settle('core_events_shop', 'n', '{}', '{}', '{}', '{1,2}', '{1,1}', pg_temp.ats('{1,2}'), '{retry,release}', '{30 days,90 s}', '{null,null}', '{x,x}', '{x,x}');
 select pgmq.send('core_events_shop'::text, '{"eventType": "sent"}'::jsonb, 3600);
 create temporary table before as select * from pgmq.q_core_events_shop;
 select is(core_private.set_aside(), 2, 'a retry in thirty days, and what was sent by hand with a delay');
@@ -12,7 +12,7 @@ select is((select array_agg((msg_id, event_type, due_at = (select vt from before
 select is((select (queue_length, waiting, delayed)::text from core.queue_metrics where queue_name = 'core_events_shop'), '(3,1,3)', 'metrics tell');
 select is((select string_agg(msg_id || ' ' || state, ',' order by msg_id) from core.peek('core_events_shop')), '1 waiting,2 waiting,3 in flight,4 visible,5 waiting', 'so does peek');
 select is((select count(*)::int from core.peek('core_events_shop') where state = 'delayed' and msg_id is null), 1, 'with what has not been on the queue');
-select is((select outcome from core.settle('core_events_shop', 'n', '{1}', '{1}')), 'gone', 'whoever had it has it no more');
+select is((select outcome from core.settle('core_events_shop', 'n', '{1}', '{1}', pg_temp.ats('{1}'))), 'gone', 'whoever had it has it no more');
 select is(core.promote_delayed(), 0, 'nothing comes back before it is due');
 update nexus_test.clock set shift = '29 days 23 h 59 min';
 select is(core.promote_delayed(), 2, 'the others are');

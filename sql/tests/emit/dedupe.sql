@@ -8,3 +8,27 @@ update nexus_test.clock set shift = '25 h';
 select ok(not (select duplicate from core.emit('shop', 'x', '1', '{"dedupe_key": "k"}')), 'an expired key is free, swept or not');
 update nexus_test.clock set shift = '50 h';
 select is(core_private.expire_keys(), 1, 'expired keys are swept');
+-- whatever becomes of the event, its key is kept for dedupe_for
+update nexus_test.clock set shift = '100 h';
+create function pg_temp.again(p_key text) returns boolean language sql as $$ select duplicate from core.emit('shop', 'kept', '1', jsonb_build_object('dedupe_key', p_key)) $$;
+do $$
+declare k text; c record;
+begin
+  foreach k in array '{handled,rejected,discarded}'::text[] loop
+    perform core.emit('shop', 'kept', '1', jsonb_build_object('dedupe_key', k));
+    select * into strict c from core.claim('core_events_shop', '{kept}', '{0}', 10, '1 min') x where x.outcome = 'claimed';
+    if k = 'handled' then
+      perform core.settle('core_events_shop', null, array[c.msg_id], array[c.read_ct], array[c.last_read_at]);
+    else
+      perform core.settle('core_events_shop', null, '{}', '{}', '{}', array[c.msg_id], array[c.read_ct], array[c.last_read_at], '{reject}', '{null}', '{null}', '{r}', '{e}');
+    end if;
+  end loop;
+  perform core.discard_dead_letter(max(dead_letter_id), 'not wanted') from core.dead_letters;
+end $$;
+select is((select (count(*) filter (where status <> 'resolved'), count(*) filter (where resolution = 'discarded'))::text from core.dead_letters), '(1,1)', 'one was handled, one rejected, one discarded');
+select ok(pg_temp.again(k), k || ': the key is kept') from unnest('{handled,rejected,discarded}'::text[]) k;
+update nexus_test.clock set shift = '125 h';
+select ok(not pg_temp.again(k), k || ': and free after dedupe_for') from unnest('{handled,rejected,discarded}'::text[]) k;
+-- of equal keys of one object the last wins
+create temporary table d as select * from core.emit('shop', 'x', '{"a": 1, "b": 2, "a": 3}');
+select is((select l.payload from core.event_log l join d using (event_id)), '{"a": 3, "b": 2}', 'the last of equal keys');

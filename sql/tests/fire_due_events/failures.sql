@@ -13,7 +13,7 @@ select is(core.fire_due_events(), 6, 'all but the two that cannot be emitted');
 select is((select array_agg(payload::text order by payload) from core.event_log), '{1,2,3,4,6,7}', 'those');
 select is((select array_agg((message ->> 'payload') order by msg_id) from pgmq.q_core_events_shop), '{1,2,3,4,6,7}', 'with their deliveries');
 select is((select (status, attempts, last_error, due_at = '2030-01-01 00:01:00Z', event_id)::text from core.scheduled_events where namespace = 'shop' and status <> 'appended'), '(pending,1,"23514 no fives",t,)', 'it is due again by the policy');
-select matches((select last_error from core.scheduled_events where namespace = 'bad'), '^42P01', 'so is that of a queue that is gone');
+select matches((select last_error from core.scheduled_events where namespace = 'bad'), '^NX110', 'so is that of a queue that is gone');
 update nexus_test.clock set frozen = '2030-01-01 00:00:59Z';
 select is(core.fire_due_events(), 0, 'not before');
 update core.scheduled_events set due_at = '2031-01-01 00:00:00Z' where namespace = 'bad';
@@ -28,7 +28,7 @@ select is((select attempts from core.scheduled_events where payload = '5'), 1, '
 select is(core.fire_due_events(), 1, 'the new one is emitted beside it');
 select is((select (status, attempts, finished_at)::text from core.scheduled_events where payload = '5'), '(failed,2,)', 'attempts are used up');
 select is((select to_jsonb(l) - '{envelope,body,body_type,claim_token,consumer,deadline,dlq_msg_id,lane,lane_seq,msg_id,queue,event_id,resolution,resolved_at,resolved_by,resolved_reason}'::text[] from core.dead_letters l),
-  '{"dead_letter_id": 1, "namespace": "shop", "event_type": "x", "source_kind": "task", "source_ref": {"scheduleId": "aaaaaaaa-0000-0000-0000-000000000005"}, "round": 0, "event_uid": "aaaaaaaa-0000-0000-0000-000000000005",
+  '{"dead_letter_id": 1, "namespace": "shop", "event_type": "x", "source_kind": "task", "source_ref": {"namespace": "shop", "scheduleId": "aaaaaaaa-0000-0000-0000-000000000005"}, "round": 0, "event_uid": "aaaaaaaa-0000-0000-0000-000000000005",
     "payload": 5, "headers": {"h": "1"}, "attempts": 2, "first_attempt_at": "2030-01-01T00:00:00+00:00", "last_attempt_at": "2030-01-01T00:01:00+00:00", "failed_at": "2030-01-01T00:01:00+00:00",
     "reason": "attempts used up", "last_error": "23514 no fives", "ordering_key": null, "status": "pending", "replay_of": null, "replay_count": 0, "replay_msg_id": null}', 'and it is a dead letter');
 select is(core.cancel_scheduled_event('aaaaaaaa-0000-0000-0000-000000000005'), 'not_found', 'which cannot be cancelled');

@@ -15,8 +15,8 @@ select core.revoke_namespace('vault', 'tap_left', 'produce');
 update nexus_test.clock set frozen = '2026-12-01 12:01:00Z';
 select is(core_private.fire_tasks(100), 19, 'all the others fired');
 select results_eq($$select namespace, name, failures, left(last_error, 5), next_run_at from core.scheduled_tasks where failures > 0 order by namespace, name$$,
-  $$values ('broken', 'task 1', 1, '42P01', '2026-12-01 12:02Z'::timestamptz), ('broken', 'task 2', 1, '42P01', '2026-12-01 12:02Z'), ('broken', 'task 3', 1, '42P01', '2026-12-01 12:02Z'),
-           ('broken', 'task 4', 1, '42P01', '2026-12-01 12:02Z'), ('broken', 'task 5', 1, '42P01', '2026-12-01 12:02Z'), ('shop', 'task 7', 1, 'P0001', '2026-12-01 12:02Z'), ('vault', 'task', 1, 'NX401', '2026-12-01 12:02Z')$$, 'each says why');
+  $$values ('broken', 'task 1', 1, 'NX110', '2026-12-01 12:02Z'::timestamptz), ('broken', 'task 2', 1, 'NX110', '2026-12-01 12:02Z'), ('broken', 'task 3', 1, 'NX110', '2026-12-01 12:02Z'),
+           ('broken', 'task 4', 1, 'NX110', '2026-12-01 12:02Z'), ('broken', 'task 5', 1, 'NX110', '2026-12-01 12:02Z'), ('shop', 'task 7', 1, 'P0001', '2026-12-01 12:02Z'), ('vault', 'task', 1, 'NX401', '2026-12-01 12:02Z')$$, 'each says why');
 select is((select count(*)::int from core.task_slots), 19, 'the ledger has what fired only');
 update nexus_test.clock set frozen = '2026-12-01 12:02:00Z';
 select core_private.fire_tasks(100);

@@ -1,5 +1,6 @@
 -- One look serves all who ask, for a while; it is of one namespace.
 update nexus_test.clock set frozen = clock_timestamp();
+update core_private.sweeps set last_ok_at = null where name = (select min(name) from core_private.sweeps where enabled); -- one that never ran, before the sample is taken
 select core.create_namespace('shop');
 select core.create_namespace('other');
 select core.emit_batch('shop', '{a,a,b}', '{1,2,3}');
@@ -7,7 +8,7 @@ select core.emit('shop', 'd', '5', '{"delay": "1 h"}');
 select core.emit('other', 'a');
 select core.claim('core_events_shop', '{a}', '{0}', 1, '10 min');
 select core.claim('core_events_shop', '{b}', '{0}', 10, '10 min');
-select core.settle('core_events_shop', 'n', '{}', '{}', '{3}', '{1}', '{reject}', '{null}', '{null}', '{x}', '{x}');
+select core.settle('core_events_shop', 'n', '{}', '{}', '{}', '{3}', '{1}', pg_temp.ats('{3}'), '{reject}', '{null}', '{null}', '{x}', '{x}');
 update pgmq.q_core_events_shop set enqueued_at = core.now() - interval '40 s';
 select is(core.metrics_sample('shop') -> 'queues',
     '[{"consumer": "default", "visible": 1, "in_flight": 1, "waiting": 0, "delayed": 1, "parked": 0, "oldest_seconds": 40}]'::jsonb,
@@ -16,6 +17,8 @@ select is((core.metrics_sample('shop') ->> 'dead_letters')::int, 1, 'unresolved 
 select is((core.metrics_sample('other') ->> 'dead_letters')::int, 0, 'of one namespace');
 select is((select count(*) from jsonb_array_elements(core.metrics_sample('shop') -> 'sweeps'))::int,
     (select count(*)::int from core_private.sweeps where enabled), 'the sweeps');
+select is((select count(*)::int from jsonb_array_elements(core.metrics_sample('shop') -> 'sweeps') s
+            where coalesce((s ->> 'age_seconds')::numeric < 0 or (s ->> 'every_seconds')::numeric <= 0, true)), 0, 'each has an age all the same, and an interval');
 select core.emit('shop', 'a');
 update nexus_test.clock set shift = '14 s';
 select is((core.metrics_sample('shop') #>> '{queues,0,visible}')::int, 1, 'nobody counts again within p_max_age');

@@ -19,15 +19,16 @@ end $$;
 create temporary table said as
 select n, pg_temp.refusal(s) as what from (values
   ('alive',  $$select core.register_node('open', 'n', true, '{b}')$$),
-  ('touch',  $$select core.touch_node_heartbeat('n')$$),
   ('forget', $$select core.forget_node('n')$$),
   ('drain',  $$select core.drain_node('n')$$),
   ('replay', format('select core.replay_dead_letter(%s)', (select max(dead_letter_id) from core.dead_letters))),
   ('discard', format('select core.discard_dead_letter(%s, %L)', (select max(dead_letter_id) from core.dead_letters), 'x'))) s(n, s);
+select is(pg_temp.refusal($$do $do$ begin assert not core.touch_node_heartbeat('n'); end $do$ $$), 'done', 'nor is it touched');
 update core.nodes set state = 'lost';
 insert into said select 'lost', pg_temp.refusal($$select core.register_node('open', 'n', true, '{b}')$$);
 select alike(what, 'NX204|node id ''n'' is taken in another namespace|%', 'a given id is refused: ' || n) from said where n in ('alive', 'lost');
-select alike(what, 'NX402|%', 'refused: ' || n) from said where n in ('touch', 'forget', 'drain', 'replay', 'discard');
+select is(what, 'NX104|there is no node ''n''||Nodes are listed in core.node_status.', 'as one that is not there: ' || n) from said where n in ('forget', 'drain');
+select alike(what, 'NX105|there is no dead letter %', 'as one that is not there: ' || n) from said where n in ('replay', 'discard');
 select unalike(what, '%hush%', 'without a name: ' || n) from said;
 select is((select namespace from core.nodes where node_id = 'n'), 'hush', 'the node stays whose it was');
 create temporary table numbered (node_id text);

@@ -30,6 +30,19 @@ update core.nodes set principal = 'somebody' where node_id = 'k';
 select throws_ok($$select core.register_node('shop', 'k', true, '{}', '{"host": "h"}')$$, 'NX204', null, 'nor under another login');
 update core.nodes set principal = core_private.principal() where node_id = 'k';
 select lives_ok($$select core.register_node('shop', 'k', true, '{}', '{"host": "h"}')$$, 'the same login on the same host may come back at once');
+-- gone: a process of the same kernel and space of numbers did not find it
+create temporary table g as select * from core.register_node('shop', 'g', true, '{}', '{"host": "h", "process": {"boot": "b", "space": "s", "pid": 7, "start": "1"}}');
+select is((select process ->> 'pid' from core.node_process('shop', 'g')), '7', 'which process has an id');
+select is((select incarnation from core.node_process('shop', 'g')), (select incarnation from g), 'and which life of it');
+select is((select incarnation from core.node_process('shop', 'nobody')), null, 'none has an unknown one');
+select throws_ok(format('select core.register_node(''shop'', ''g'', true, ''{}'', %L)', format(c.info, c.inc)), 'NX204', null, c.why) from (values
+    ('{"host": "h", "process": {"boot": "b", "space": "s"}, "gone": "%s"}', gen_random_uuid(), 'another life of it is gone'),
+    ('{"host": "h", "process": {"boot": "c", "space": "s"}, "gone": "%s"}', (select incarnation from g), 'another kernel cannot know'),
+    ('{"host": "h", "process": {"boot": "b", "space": "t"}, "gone": "%s"}', (select incarnation from g), 'nor another space of numbers'),
+    ('{"host": "i", "process": {"boot": "b", "space": "s"}, "gone": "%s"}', (select incarnation from g), 'nor another host'),
+    ('{"host": "h", "gone": "%s"}', (select incarnation from g), 'nor who says nothing about itself')) c(info, inc, why);
+select lives_ok(format('select core.register_node(''shop'', ''g'', true, ''{}'', %L)', format('{"host": "h", "process": {"boot": "b", "space": "s"}, "gone": "%s"}', (select incarnation from g))), 'who does not find it may have its id');
+select is((select metadata ->> 'gone' from core.nodes where node_id = 'g'), null, 'and it is not kept');
 select ok(not core.heartbeat('k', (select incarnation from b), 'active'), 'and has superseded the one before');
 -- its end
 create temporary table d as select * from core.register_node('shop', 'd', true, '{}');

@@ -10,7 +10,7 @@ select is(pg_temp.where_are_they(), '1,2,3,4,5,6 | -', 'without a node nothing i
 create temporary table n1 as select * from core.register_node('shop', 'n1', true, '{a}');
 -- b comes back once before: it has a history that must stay
 select core.claim('core_events_shop', '{b}', '{0}', 1, '30 s', p_window => 100);
-select core.settle('core_events_shop', 'n', '{}', '{}', '{2}', '{1}', '{retry}', '{5 s}', '{null}', '{x}', '{x}');
+select core.settle('core_events_shop', 'n', '{}', '{}', '{}', '{2}', '{1}', pg_temp.ats('{2}'), '{retry}', '{5 s}', '{null}', '{x}', '{x}');
 -- in flight elsewhere
 select core.claim('core_events_shop', '{c.*}', '{0}', 1, '30 s', p_window => 100);
 select pgmq.send('core_events_shop'::text, '"no envelope"'::jsonb);
@@ -49,6 +49,12 @@ select throws_ok($$select core.unpark('shop', 0)$$, 'NX006', null, 'within limit
 select core.emit('shop', 'y', '1') from generate_series(1, 3);
 select core_private.park_unhandled(p_window => 1000) from generate_series(1, 3);
 select is((select array_agg(distinct event_type) || count(*)::text from core.parked), '{y,3}', 'behind what is handled too');
+select is(core.unpark('shop', 100), 0, 'nobody who lives handles it');
+select is(core.unpark('shop', 2, '{x,y}'), 2, 'who handles it without registering says so');
+select is(core.unpark('shop', 100, '{*}'), 1, 'by patterns');
+select throws_ok($$select core.unpark('shop', 1, '{a*b}')$$, 'NX008', null, 'which are checked');
+select throws_ok($$select core.unpark('shop', 1, array_fill('a'::text, array[2001]))$$, 'NX006', null, 'and not too many');
+select core_private.park_unhandled(p_window => 1000) from generate_series(1, 3);
 select throws_ok($$select core.drop_namespace('shop', 'shop')$$, 'NX203', null, 'a namespace with parked messages is not dropped');
 delete from pgmq.q_core_events_shop;
 select throws_ok($$select core.drop_namespace('shop', 'shop')$$, 'NX203', null, 'even if nothing else is left');

@@ -6,3 +6,8 @@ select is(core.retry_delay('{"shape": "linear", "base": "2 s", "jitter": 0}', 3)
 select is(core.retry_delay('{"shape": "constant", "base": "2 s", "jitter": 0}', 9), interval '2 s', 'constant');
 select is(core.retry_delay('{"base": "10 s", "jitter": 0.2}', 1, 0), interval '8 s', 'jitter below');
 select is(core.retry_delay('{"base": "10 s", "jitter": 0.2}', 1, 1), interval '12 s', 'jitter above');
+select is(core.retry_delay('{"base": "1 h", "jitter": 0}', n), interval '1 h', 'a base beyond the max that nobody gave holds') from generate_series(1, 2) n;
+select is(core.retry_delay('{"base": "1 h", "max": "1 min", "jitter": 0.2}', 1, 1), interval '1 h', 'or that somebody else gave, and is then the max');
+select is(core.retry_delay(null, null, 0.5), interval '1 s', 'without a policy the default');
+select throws_ok(format('select core.retry_delay(%L, 1)', p), c, null, 'refused by name: ' || p) from (values
+  ('{"jitter": "x"}', 'NX007'), ('{"jitter": null}', 'NX007'), ('{"jitter": 1e999}', 'NX007'), ('{"jitter": -0.1}', 'NX007'), ('{"shape": "round"}', 'NX007'), ('{"nope": 1}', 'NX007'), ('[]', 'NX007'), ('{"base": 5}', 'NX005'), ('{"max": "40 days"}', 'NX005')) v(p, c);

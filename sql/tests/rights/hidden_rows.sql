@@ -16,6 +16,7 @@ do $$ begin
     insert into cron.job_run_details (jobid, runid, status, username) select t.job_id, 1000000 + row_number() over (), 'succeeded', 'nexus_scheduler' from core.scheduled_tasks t;
   end if;
 end $$;
+drop table pgmq.a_core_events_closed, pgmq.a_core_events_open; -- for core.lost_queues
 create role t_reader in role nexus_reader; create role t_operator in role nexus_operator;
 select core.grant_namespace('closed', 't_reader', 'read');
 select core.revoke_namespace('closed', 't_reader', 'read');
@@ -41,6 +42,6 @@ select is((select array_agg(namespace order by namespace) from core.namespaces):
 select unalike(pg_temp.seen(q), '%closed%', 'nor in ' || q) from unnest(array['pgmq.q_core_events_closed', 'pgmq.q_core_events_closed_dlq']) q;
 set local role t_operator;
 select unalike(pg_temp.seen(q), '%closed%', 'an operator neither: ' || q) from unnest(array['pgmq.q_core_events_closed', 'pgmq.q_core_events_closed_dlq', 'core.unresolved_dead_letters', 'core.dead_letters']) q;
-select throws_ok(format('select core.replay_dead_letter(%s)', (select min(dead_letter_id) from core.dead_letters) - 1), 'NX402', null, 'nor replays it');
+select throws_ok(format('select core.replay_dead_letter(%s)', (select min(dead_letter_id) from core.dead_letters) - 1), 'NX105', null, 'nor replays it');
 select is((select (matched, done)::text from core.replay_dead_letters('{"type": "*"}')), '(1,1)', 'a filter matches only what may be operated');
 select throws_ok($$select core.replay_dead_letters('{"namespace": "closed"}')$$, 'NX402', null, 'and says so when asked for it by name');

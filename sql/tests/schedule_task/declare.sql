@@ -35,6 +35,15 @@ select throws_ok(format('select core.schedule_task(%L, %L, %L, %L, %L, %L)', ns,
   ('shop', 'b', '* * * * *', 'x', '{}', '{"active": "yes"}', 'NX005', 'active'),
   ('shop', 'b', '* * * * *', 'x', '{"n": 1e400}', '{}', 'NX003', 'payload')) v(ns, name, cron, type, payload, options, code, label);
 select is((select count(*)::int from core.scheduled_tasks), 2, 'nothing of that was stored');
+-- replace false changes nothing, so that what is left out, the owner too, is no opinion
+select core.schedule_task('shop', 'kept', '5 * * * *', 'x', '{}', '{"jitter": "10 min", "timezone": "Europe/Berlin", "owner": "deploy"}');
+select lives_ok(format($$select core.schedule_task('shop', 'kept', '5 * * * *', 'x', '{}', '{"replace": false}'::jsonb || %L)$$, o), 'has no other opinion: ' || o)
+  from unnest(array['{}', '{"jitter": "600 s"}', '{"timezone": "Europe/Berlin", "owner": "deploy", "backfill": 0}']) o;
+select throws_ok(format($$select core.schedule_task('shop', 'kept', '5 * * * *', 'x', '{}', '{"replace": false}'::jsonb || %L)$$, o), 'NX208', $$task 'kept' of namespace 'shop' exists with other settings: $$ || w, w)
+  from (values ('{"jitter": "1 min"}', 'jitter is 00:10:00, given 00:01:00'), ('{"timezone": "UTC", "misfire": "skip"}', 'timezone is Europe/Berlin, given UTC; misfire is fire_once, given skip'),
+               ('{"ends_at": "2031-01-01T00:00:00Z"}', 'ends_at is not set, given 2031-01-01T00:00:00+00:00')) v (o, w);
+select throws_ok($$select core.schedule_task('shop', 'kept', '5 * * * *', 'x', '{}', '{"replace": false, "owner": "mine"}')$$, 'NX208', $$task 'kept' of namespace 'shop' belongs to owner 'deploy'$$, 'another owner is');
+select core.delete_task('shop', 'kept');
 select throws_ok($$select core.pause_task(gen_random_uuid())$$, 'NX108', null, 'unknown');
 select is((select array_agg(r.x) from (select core.resume_task(id) as x from t union all select core.resume_task(id) from t) r), '{t,f}', 'resume says whether it did');
 select core.delete_task(id) from t;

@@ -9,6 +9,9 @@ insert into core.scheduled_tasks (namespace, name, cron_expression, event_type, 
 values ('shop', 'a', '@daily', 'x', 'postgres', '-infinity', '{}', 7);
 select results_eq($$select cron_expression, registered_by, next_run_at, failures, overlap from core.scheduled_tasks$$,
   $$values ('0 0 * * *', 'tap_op', '2026-12-02 00:00Z'::timestamptz, 0, 'allow')$$, 'what is not for people is set');
+select throws_ok(format('insert into core.scheduled_tasks (namespace, name, cron_expression, event_type, starts_at) values (''shop'', ''far'', ''@daily'', ''x'', %L)', t), 'NX013', null, 'starts_at ' || t)
+  from unnest('{infinity,294276-12-31,1969-12-31}'::text[]) t;
+select throws_ok($$insert into core.scheduled_tasks (namespace, name, cron_expression, event_type, ends_at) values ('shop', 'far', '@daily', 'x', '294276-12-31')$$, 'NX013', null, 'ends_at');
 select throws_ok($$insert into core.scheduled_tasks (namespace, name, cron_expression, event_type) values ('vault', 'a', '@daily', 'x')$$, 'NX402', null, 'a namespace that is not his');
 select throws_ok($$insert into core.scheduled_tasks (namespace, name, cron_expression, event_type) values ('shop', 'b', '* * * * * *', 'x')$$, 'NX011', null, 'an expression that is none');
 select throws_ok($$update core.scheduled_tasks set namespace = 'vault'$$, 'NX402', null, 'nor can it be moved there');

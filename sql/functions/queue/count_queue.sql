@@ -1,0 +1,63 @@
+-- Bounded: 10,000 rows are counted exactly, beyond that the statistics speak. A queue that somebody has locked is not waited for: a moment
+-- while the statement is young, so that many such don't add up, then no more.
+--
+-- The queue is looked at in a subtransaction that is undone: so its locks are given back at once, and a look at thousands of queues needs no
+-- more of the lock table than one. A table without a page is empty, and needs no look. Whatever times a message has, its queue has an age.
+create or replace function core_private.count_queue(p_queue text)
+returns table (queue_length bigint, newest_msg_age_seconds integer, oldest_msg_age_seconds integer,
+               visible bigint, in_flight bigint, waiting bigint, delayed bigint, parked bigint, length_is_estimate boolean)
+language plpgsql stable security definer cost 10000 rows 1
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '100ms'
+as $$
+declare
+    v_now      timestamptz := core_private.now();
+    v_relation text := core_private.queue_relation(p_queue);
+begin
+    select 0, 0, 0, 0, false into queue_length, visible, in_flight, waiting, length_is_estimate;
+    if to_regclass(v_relation) is null then
+        select null, null, null, null, null into queue_length, visible, in_flight, waiting, length_is_estimate;
+    else
+        if clock_timestamp() > statement_timestamp() + interval '1 s' then
+            perform set_config('lock_timeout', '1ms', true);
+        end if;
+        begin
+            if pg_relation_size(v_relation::regclass) > 0 then
+                execute format($q$
+                    with head as (select q.vt, q.read_ct, q.headers from %1$s q limit 10001),
+                    n as (select count(*) as n, count(*) filter (where h.vt <= $1) as visible,
+                                 count(*) filter (where h.vt > $1 and h.read_ct > 0 and (h.headers ->> 'nexus-due' = core_private.iso(h.vt)) is not true) as in_flight,
+                                 count(*) filter (where h.vt > $1 and (h.read_ct <= 0 or h.headers ->> 'nexus-due' = core_private.iso(h.vt))) as waiting
+                            from head h),
+                    e as (select n.*, n.n > 10000 as big, greatest(c.reltuples, 10001) as rows from n, pg_class c where c.oid = $2::regclass),
+                    a as (
+                        select (select q.enqueued_at from %1$s q order by q.msg_id desc limit 1) as newest,
+                               (select q.enqueued_at from %1$s q order by q.msg_id limit 1) as oldest)
+                    select case when e.big then e.rows::bigint else e.n end,
+                           case when isfinite(a.newest) then least(greatest(extract(epoch from $1 - a.newest), 0), 2147483647)::integer end,
+                           case when isfinite(a.oldest) then least(greatest(extract(epoch from $1 - a.oldest), 0), 2147483647)::integer end,
+                           case when e.big then (e.visible * e.rows / e.n)::bigint else e.visible end,
+                           case when e.big then (e.in_flight * e.rows / e.n)::bigint else e.in_flight end,
+                           case when e.big then (e.waiting * e.rows / e.n)::bigint else e.waiting end, e.big
+                      from e cross join a
+                    $q$, v_relation)
+                   into queue_length, newest_msg_age_seconds, oldest_msg_age_seconds, visible, in_flight, waiting, length_is_estimate
+                  using v_now, v_relation;
+            end if;
+            raise exception using errcode = 'NXEND', message = 'the locks end here';
+        exception
+            when sqlstate 'NXEND' then
+                null;
+            when lock_not_available then
+                select null, null, null, null, null into queue_length, visible, in_flight, waiting, length_is_estimate;
+                return next; -- what waits apart is not told either
+                return;
+            when undefined_table then
+                return; -- dropped meanwhile
+        end;
+    end if;
+    delayed := (select count(*) from (select from core.delayed d where d.queue_name = p_queue limit 10001) d);
+    parked := (select count(*) from (select from core.parked p where p.queue = p_queue limit 10001) p);
+    return next;
+end $$;
+comment on function core_private.count_queue(text) is 'The numbers of one queue; all NULL while somebody holds a lock on the queue that forbids reading, and but what is delayed or parked for it while its table is missing; no row for one that is dropped meanwhile. Whoever calls it has asked whether the caller may know.';
