@@ -25,6 +25,7 @@ const (
 	CodeNoRole           = "NX107"
 	CodeNoTask           = "NX108"
 	CodeNoScheduledEvent = "NX109"
+	CodeQueueLost        = "NX110" // the queue is registered, and its tables are missing
 
 	CodeNamespaceDiffers      = "NX201" // the namespace exists with other options
 	CodeQueueNameTaken        = "NX202" // the physical queue name belongs to another namespace
@@ -49,6 +50,8 @@ const (
 	CodeExtension       = "NX503" // an extension is missing or too old
 	CodeInstallerRights = "NX504"
 	CodeMigrationEdited = "NX505" // an applied migration's file was changed
+	CodeStillUsed       = "NX506" // something was built on what the new version drops
+	CodeNotTrusted      = "NX507" // who owns, or may do, what the installer would run
 
 	CodePayloadTooLarge  = "NX601"
 	CodeTooManyEvents    = "NX602" // in one batch

@@ -17,7 +17,18 @@ type Delivery struct {
 	Attempt     int    // 1 on the first try; a release does not use one
 	MaxAttempts int    // after which the delivery becomes a dead letter; -1: never
 	Deferrals   int    // how often it was released so far
+
+	held any // see Bind
 }
+
+// Bind ties d to what its holder knows it by, which is for nodes: [queue.Ack] and [At] go by that and by no field of d. Copies of d are
+// bound to the same.
+//
+// [queue.Ack]: https://pkg.go.dev/github.com/nexuspg/nexus/queue#Ack
+func Bind(d *Delivery, to any) { d.held = to }
+
+// Bound returns what d, which is not nil, was bound to; nil for a delivery that was made by hand.
+func Bound(d *Delivery) any { return d.held }
 
 // Decode unmarshals the payload into v. Numbers that end up in an interface become [json.Number], so that integers keep all
 // their digits. Anything after the one JSON value is an error.

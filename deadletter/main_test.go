@@ -2,6 +2,7 @@ package deadletter_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/dbtest"
@@ -39,15 +40,15 @@ func bury(t *testing.T, db *dbtest.DB, ns nexus.Namespace, reason string, types 
 // reject claims the one message of the main queue and rejects it.
 func reject(t *testing.T, db *dbtest.DB, ns nexus.Namespace, reason string) (msg int64) {
 	t.Helper()
-	queueName, ct := "core_events_"+string(ns), 0
-	err := db.Pool.QueryRow(t.Context(), `select msg_id, read_ct from core.claim($1, '{*}', '{0}', 1, '1 minute') where outcome = 'claimed'`,
-		queueName).Scan(&msg, &ct)
+	queueName, ct, at := "core_events_"+string(ns), 0, time.Time{}
+	err := db.Pool.QueryRow(t.Context(), `select msg_id, read_ct, last_read_at from core.claim($1, '{*}', '{0}', 1, '1 minute') where outcome = 'claimed'`,
+		queueName).Scan(&msg, &ct, &at)
 	if err != nil {
 		t.Fatalf("claim: %v", err)
 	}
 	var outcome string
-	err = db.Pool.QueryRow(t.Context(), `select outcome from core.settle($1, 'test', '{}', '{}', array[$2::bigint], array[$3::int], '{reject}',
-		array[null::interval], array[null::jsonb], array[$4::text], '{boom}')`, queueName, msg, ct, reason).Scan(&outcome)
+	err = db.Pool.QueryRow(t.Context(), `select outcome from core.settle($1, 'test', '{}', '{}', '{}', array[$2::bigint], array[$3::int], array[$5::timestamptz], '{reject}',
+		array[null::interval], array[null::jsonb], array[$4::text], '{boom}')`, queueName, msg, ct, reason, at).Scan(&outcome)
 	if err != nil || outcome != "buried" {
 		t.Fatalf("settle: %s, %v", outcome, err)
 	}

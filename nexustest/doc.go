@@ -13,8 +13,8 @@
 // # The server
 //
 // It is, in this order: the one that NEXUS_TEST_DATABASE_URL names, by a superuser's URL; a private one, started from the Postgres
-// programs of this machine for the test process and ended with it; a container of the image that NEXUS_TEST_IMAGE names, by
-// default the one that docker/postgres.Dockerfile of this module's repository builds. Nexus is installed once a server, into a
+// programs of this machine for the test process and ended with it; a container of Docker, where the tests import package
+// nexustest/container. Nexus is installed once a server, into a
 // template, and each test gets a copy, in some 100 ms. Tests may run in parallel.
 //
 // A process that ends takes its private server along. A container is removed by [Main], or else an hour after it was started.

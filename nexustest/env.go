@@ -63,7 +63,8 @@ func (e *Env) Advance(d time.Duration) {
 // most is how many deliveries Work takes before it concludes that they will never end.
 const most = 1000
 
-// Work runs the upkeep and the handlers of n, inline, until nothing is due, and returns how many deliveries it took. Errors of
+// Work runs the upkeep and n.Work, inline, until nothing is due, and returns how many deliveries it took. What n was given by Add is
+// declared the first time, and what is due on a schedule fires: a nightly task after Advance(24*time.Hour). Errors of
 // handlers are settled as they would be in production, not reported: look at what they left, or at DeadLetters. Since the clock
 // stands still, a handler that always asks to be called again at once would go on for ever; the test fails after 1,000
 // deliveries. [node.Node.Work] has no such bound.

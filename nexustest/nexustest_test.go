@@ -16,6 +16,7 @@ import (
 	"github.com/nexuspg/nexus/nexustest"
 	"github.com/nexuspg/nexus/node"
 	"github.com/nexuspg/nexus/queue"
+	"github.com/nexuspg/nexus/schedule"
 )
 
 func TestMain(m *testing.M) { nexustest.Main(m) }
@@ -210,4 +211,30 @@ type failing struct {
 func (f *failing) Fatalf(string, ...any) {
 	f.failed = true
 	runtime.Goexit()
+}
+
+// What a node declares holds in a test too: tasks fire when the clock has moved, and one-shots.
+func TestDeclaredTasksFire(t *testing.T) {
+	t.Parallel()
+	env := nexustest.New(t, "shop")
+	n := newNode(env)
+	n.Add(schedule.Declared{Owner: "shop", Tasks: []schedule.Task{
+		{Name: "close-day", Cron: "30 2 * * *", Zone: "Europe/Berlin", Type: string(placed), Payload: order{ID: "nightly"}},
+	}})
+	var got []string
+	h := node.OnT(n, placed, func(_ context.Context, _ pgx.Tx, d *nexus.DeliveryOf[order]) error {
+		got = append(got, d.Payload.ID)
+		return errors.New("no")
+	})
+	h.Retry.MaxAttempts = 1
+	if took := env.Work(n); took != 0 {
+		t.Errorf("%d deliveries before anything is due", took)
+	}
+	env.Advance(24 * time.Hour)
+	if took := env.Work(n); took != 1 || len(got) != 1 || got[0] != "nightly" {
+		t.Errorf("%d deliveries, %v", took, got)
+	}
+	if letters := env.DeadLetters(); len(letters) != 1 || letters[0].Attempts != 1 {
+		t.Errorf("dead letters %+v, want one of one attempt", letters)
+	}
 }

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"math"
@@ -18,11 +19,21 @@ import (
 	"github.com/nexuspg/nexus/queue"
 )
 
-// Config of a node. Only Namespace is required.
+// Config of a node. Only Namespace is required. What can have no effect, since no handler is of the kind it is for, or since another
+// setting stands against it, is [nexus.ErrInvalid] from Run and Work. A node without handlers, which does upkeep only, takes any.
 type Config struct {
-	Namespace  nexus.Namespace
-	ID         string             // "": the host's name, numbered if a live node has it; given: a live twin is ErrConflict from Run
-	Workers    int                // handlers at once; 0: one fewer than the pool has connections, at least 1
+	Namespace nexus.Namespace
+	ID        string // "": the host's name, numbered if a live node has it; given: a live twin is ErrConflict from Run
+
+	// Workers are the handlers at once that hold a transaction: On, and batches. Each has a connection of the pool, so they are at most
+	// as many as those. 0: one fewer than the pool has, at least 1; more where a Handler asks for it.
+	Workers int
+
+	// LeasedWorkers are the OnLeased handlers at once, which hold no connection. 0: 50; more where a Handler asks for it. Any number costs the
+	// database the same for each event. It is bounded for the others' sake: so many calls hit the service behind at once, and after
+	// a crash so many events run again one at a time, since each of them may have been the cause.
+	LeasedWorkers int
+
 	Lease      time.Duration      // how long a claimed event is hidden from others, renewed while handled; 0: 30 s; 1 s to 12 h
 	Poll       time.Duration      // longest pause between two looks at an empty queue; 0: 1 s; 10 ms to 1 h
 	Grace      time.Duration      // between the end of Run's context and the cancelling of handlers; 0: 30 s; negative: none
@@ -36,6 +47,12 @@ type Config struct {
 	// Registerer gets the metrics, which nodes that share it share; nil: none. docs/reference/metrics.md lists them.
 	Registerer prometheus.Registerer
 
+	// OnSettled is told how each delivery was settled, once that is committed; nil: nobody is. It is for logs, counts and hints to others, not
+	// for what has to happen: a process that dies, or an answer of the database that is lost, leaves outcomes untold, and so do deliveries whose
+	// lease was lost and those that a claim gives up on. It is called in one goroutine of the node, one outcome after the other, and holds up
+	// nothing: 10,000 outcomes wait for it, more are counted in the log and left out. A panic of it is logged. When the node ends, what waits has a second.
+	OnSettled func(ctx context.Context, s Settled)
+
 	// Tracer makes the spans around handlers, which continue the traces that events were emitted in; nil: none.
 	Tracer trace.TracerProvider
 }
@@ -43,7 +60,7 @@ type Config struct {
 // settled is a Config that has been completed and judged.
 type settled struct {
 	Config
-	given    bool // ID was
+	given    struct{ id, express bool } // rather than completed
 	handlers *consume.Handlers
 	metrics  *observe.Metrics // nil: none
 	wake     *pgx.ConnConfig
@@ -52,7 +69,8 @@ type settled struct {
 func (n *Node) settle() (*settled, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	s := &settled{Config: n.cfg, given: n.cfg.ID != ""}
+	s := &settled{Config: n.cfg}
+	s.given.id, s.given.express = n.cfg.ID != "", n.cfg.Express != 0
 	if err := s.complete(n.pool); err != nil {
 		return nil, err
 	}
@@ -68,7 +86,7 @@ func (n *Node) settle() (*settled, error) {
 	if s.handlers, err = consume.NewHandlers(list, s.Retry); err != nil {
 		return nil, invalid("Handler", err.Error(), "make them all On, all On with Express, all OnBatch or all OnLeased, or give one a consumer of its own")
 	}
-	return s, nil
+	return s, s.effective(n.pool, n.handlers)
 }
 
 func (s *settled) complete(pool *pgxpool.Pool) error {
@@ -98,11 +116,11 @@ func (s *settled) complete(pool *pgxpool.Pool) error {
 		}
 	}
 	s.Grace = max(s.Grace, 0)
-	switch {
-	case s.Workers < 0 || s.Workers > 10_000:
+	if s.Workers < 0 || s.Workers > mostWorkers {
 		return invalid("Config.Workers", fmt.Sprintf("Config.Workers is %d", s.Workers), "give 1 to 10,000, or 0")
-	case s.Workers == 0:
-		s.Workers = max(int(pool.Config().MaxConns)-1, 1)
+	}
+	if s.LeasedWorkers < 0 || s.LeasedWorkers > mostWorkers {
+		return invalid("Config.LeasedWorkers", fmt.Sprintf("Config.LeasedWorkers is %d", s.LeasedWorkers), "give 1 to 10,000, or 0")
 	}
 	if err := policy("Config.Retry", s.Retry); err != nil {
 		return err
@@ -149,20 +167,26 @@ func (s *settled) handler(h *Handler) (*consume.Handler, error) {
 	switch {
 	case h.tx == nil && h.batch == nil && h.leased == nil:
 		return nil, invalid(field, fmt.Sprintf("the handler of %q has no function", h.pattern), "give one that is not nil")
-	case h.Workers < 0:
-		return nil, invalid(field+".Workers", fmt.Sprintf("%s.Workers is %d", field, h.Workers), "give 0 or more")
+	case h.Workers < 0 || h.Workers > mostWorkers:
+		return nil, invalid(field+".Workers", fmt.Sprintf("%s.Workers is %d", field, h.Workers), "give 1 to 10,000, or 0")
 	case h.Express && h.leased != nil:
 		return nil, invalid(field+".Express", field+".Express is set, but the handler is OnLeased", "make it On or OnBatch, or leave Express out")
 	case h.Leased && h.tx != nil:
 		return nil, invalid(field+".Leased", field+".Leased is set, but the handler is On", "make it OnLeased or OnBatch, or leave Leased out")
 	case h.Express && h.Leased:
 		return nil, invalid(field+".Leased", field+".Leased and Express exclude each other", "set one of them")
-	case (h.Batch != 0 || h.Linger != 0) && h.batch == nil && !h.Express:
-		return nil, invalid(field+".Batch", field+" has Batch or Linger, but gets one event at a time", "make it OnBatch, or set Express on an On handler")
+	case h.Batch != 0 && h.batch == nil && !h.Express:
+		return nil, invalid(field+".Batch", field+".Batch is set, but it gets one event at a time", "make it OnBatch, or set Express on an On handler")
+	case h.Linger != 0 && h.batch == nil && !h.Express:
+		return nil, invalid(field+".Linger", field+".Linger is set, but it gets one event at a time", "make it OnBatch, or set Express on an On handler")
 	case h.Batch < 0 || h.Batch > 10_000:
 		return nil, invalid(field+".Batch", fmt.Sprintf("%s.Batch is %d", field, h.Batch), "give 1 to 10,000, or 0 for 100")
 	case h.Linger < 0 || h.Linger > time.Minute:
 		return nil, invalid(field+".Linger", fmt.Sprintf("%s.Linger is %s", field, h.Linger), "give 0 to 1 min")
+	case h.Linger > 0 && h.Batch == 1:
+		return nil, invalid(field+".Linger", field+".Linger is set, but one event is a full batch", "give Batch more than 1, or leave Linger out")
+	case h.Retry.MaxAttempts == 1 && h.Retry != nexus.RetryPolicy{MaxAttempts: 1}:
+		return nil, invalid(field+".Retry", field+".Retry.MaxAttempts is 1, so nothing is retried, but it says when", "allow more attempts, or leave the other fields out")
 	}
 	return c, policy(field+".Retry", h.Retry)
 }
@@ -180,12 +204,14 @@ func policy(field string, p nexus.RetryPolicy) error {
 		what = fmt.Sprintf("%s.Base is %s", field, p.Base)
 	case p.Max < 0 || p.Max > month:
 		what = fmt.Sprintf("%s.Max is %s", field, p.Max)
+	case p.Max > 0 && p.Base > p.Max:
+		what = fmt.Sprintf("%s.Base is %s, which is more than its Max, %s", field, p.Base, p.Max)
 	case math.IsNaN(p.Jitter) || p.Jitter > 1:
 		what = fmt.Sprintf("%s.Jitter is %v", field, p.Jitter)
 	default:
 		return nil
 	}
-	e := invalid(field, what, "MaxAttempts -1 to 1,000,000; Shape exponential, linear or constant; Base and Max 0 to 30 days; Jitter up to 1")
+	e := invalid(field, what, "MaxAttempts -1 to 1,000,000; Shape exponential, linear or constant; Base and Max 0 to 30 days, Base no more than Max; Jitter up to 1")
 	e.Code = nexus.CodeRetryPolicy
 	return e
 }

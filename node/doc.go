@@ -1,5 +1,11 @@
 // Package node runs handlers: one Node is one running member of a namespace.
 //
+//	n := node.New(pool, node.Config{Namespace: "shop"})
+//	node.OnT(n, OrderPlaced, count)          // in a transaction, which is where to begin
+//	node.OnBatchT(n, PageViewed, store)      // many events in one
+//	node.OnLeasedT(n, UserCreated, sendMail) // without a transaction, for calls to the outside
+//	err := n.Run(ctx)
+//
 // A node registers, sends heartbeats, claims what its handlers take, runs them and settles what came out. How is the business
 // of package consume; what a handler may count on is written at [Node.On] and [Node.OnLeased]. The node opens a few connections
 // of its own, so that handlers can't starve claims, renewals and heartbeats; the pool it is given serves the transactions of

@@ -12,17 +12,20 @@ import (
 	"github.com/nexuspg/nexus/internal/consume"
 )
 
-// Handler is a registration. Its fields may be set until Run.
+// Handler is a registration. Its fields may be set until Run, which refuses what can have no effect: [nexus.ErrInvalid] names the field.
+//
+// Handlers that share an event share its policy and its context: of each field of Retry the first one that sets it decides, and the
+// longest Timeout.
 type Handler struct {
-	Name    string            // in logs; "": the pattern
+	Name    string            // in logs and errors; "": the pattern
 	Retry   nexus.RetryPolicy // zero fields: Config.Retry, then the consumer's and the namespace's
 	Timeout time.Duration     // of one attempt; 0: Config.Timeout; negative: none
-	Workers int               // at once on this node; 0: Config.Workers
+	Workers int               // at once on this node, of batches the batches; 0: as many as the node has of its kind, see Config
 
 	Batch   int           // OnBatch, On with Express: most events a transaction, up to 10,000; 0: 100 a call, up to 1,000 a transaction while they are quick
 	Linger  time.Duration // OnBatch, On with Express: how long to wait for a full batch; 0: not at all; up to 1 min
-	Leased  bool          // OnBatch: claim by lease instead of express
-	Express bool          // On: several events share one transaction
+	Leased  bool          // OnBatch: claim by lease instead of express; of OnLeased it is true anyway
+	Express bool          // On: several events share one transaction; of OnBatch without Leased it is true anyway
 
 	pattern string
 	tx      func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error
@@ -31,10 +34,12 @@ type Handler struct {
 }
 
 // On handles an event type ("prefix.*", "prefix:*" and "*" are patterns) in a transaction that also holds the acknowledgement:
-// what fn writes there and the end of the delivery commit together, exactly once. tx may be nested with Begin; Commit and
-// Rollback are the node's, and refused. Ending it by a statement (commit, rollback) may commit effects without the
+// what fn writes there and the end of the delivery commit together, exactly once. tx is fn's until it returns, and closed then
+// ([pgx.ErrTxClosed]); d is a copy. tx may be nested with Begin; Commit and Rollback are the node's, and refused. Ending it by a statement (commit, rollback) may commit effects without the
 // acknowledgement, so the delivery becomes a dead letter at once, with the reason "transaction ended". All handlers that match
 // an event run in the order of their registration, in one transaction, and must be of one mode.
+//
+// The transaction writes, and has the isolation that the login has by default; with Express it is read committed, since it also claims.
 //
 // An error undoes all of them and the event is tried again by policy; [nexus.Retry], [nexus.Reject] and [nexus.Release] say
 // otherwise. A panic, runtime.Goexit and a nil pointer in an error value are failures. ctx carries the values of Run's context

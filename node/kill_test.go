@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
 	"syscall"
 	"testing"
@@ -66,13 +67,51 @@ func child(url, mode string) error {
 			h.Express, h.Retry.MaxAttempts = true, 3
 		}
 		return n.Run(ctx)
+	case "given":
+		ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM)
+		defer stop()
+		n = node.New(pool, node.Config{Namespace: ns, ID: "fixed", Grace: -1})
+		return n.Run(ctx)
+	case "On company", "OnLeased company":
+		// What is in its first read waits for the killer beside it, and dies with it.
+		dies := make(chan struct{})
+		one := func(d *nexus.Delivery) {
+			switch {
+			case d.Type == "killer":
+				close(dies)
+				os.Exit(137)
+			case d.Deferrals == 0:
+				select {
+				case <-dies:
+					select {}
+				case <-time.After(10 * time.Second):
+				}
+			}
+		}
+		if mode == "On company" {
+			n.On("*", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error {
+				one(d)
+				return effect(ctx, tx, d, "")
+			}).Retry.MaxAttempts = 3
+		} else {
+			n.OnLeased("*", func(ctx context.Context, d *nexus.Delivery) error {
+				one(d)
+				_, err := pool.Exec(ctx, `insert into public.effect values ($1, $2)`, d.UID, d.Attempt)
+				return err
+			}).Retry.MaxAttempts = 3
+		}
+		return n.Run(ctx)
 	case "frozen":
 		n = node.New(pool, node.Config{Namespace: ns, Express: time.Second})
 		n.OnBatch("x", func(ctx context.Context, tx pgx.Tx, batch []*nexus.Delivery) error {
 			if err := effect(ctx, tx, batch[0], "frozen"); err != nil {
 				return err
 			}
-			return syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+			if err := syscall.Kill(os.Getpid(), syscall.SIGSTOP); err != nil {
+				return err
+			}
+			// The signal may stop another thread first, and this one would go on to commit.
+			select {}
 		})
 		return n.Run(ctx)
 	case "leased":
@@ -91,8 +130,13 @@ func child(url, mode string) error {
 
 func spawn(t *testing.T, db *dbtest.DB, mode string) *exec.Cmd {
 	t.Helper()
+	return spawnAt(t, db.URL, mode)
+}
+
+func spawnAt(t *testing.T, url, mode string) *exec.Cmd {
+	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), envChildURL+"="+db.URL, envChildMode+"="+mode)
+	cmd.Env = append(os.Environ(), envChildURL+"="+url, envChildMode+"="+mode)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -122,8 +166,11 @@ func emitMany(t *testing.T, db *dbtest.DB, n int) {
 
 // Two node processes, one of which is killed with -9 again and again and started anew.
 func TestKilledNodesLoseAndDoubleNothing(t *testing.T) {
-	events := 20_000
-	if testing.Short() {
+	events := 6_000
+	switch {
+	case os.Getenv("NEXUS_TEST_LONG") != "":
+		events = 20_000
+	case testing.Short():
 		events = 2_000
 	}
 	for _, mode := range []string{"transactional", "leased", "express", "On express"} {
@@ -217,6 +264,35 @@ func TestMessageThatKillsItsProcessInExpress(t *testing.T) {
 			checkEffects(t, db, 40)
 			if got := dbtest.Get[string](db, `select string_agg(format('%s %s %s', event_type, reason, attempts), ', ') from core.dead_letters`); got != "express.killer not acknowledged (process lost) 3" {
 				t.Errorf("dead letters: %s", got)
+			}
+		})
+	}
+}
+
+// Under leases what is claimed together dies together. The killer alone is buried, after its attempts, and its neighbours are handled once, at
+// their first attempt.
+func TestMessageThatKillsItsProcessSparesItsNeighbours(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"On company", "OnLeased company"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			db := newDB(t)
+			batch := make([]queue.Emission, 7)
+			for i := range batch {
+				batch[i] = queue.Emission{Type: "x"}
+			}
+			batch[3].Type = "killer"
+			if _, err := (queue.Emitter{Namespace: ns}).EmitBatch(t.Context(), db.Pool, batch); err != nil {
+				t.Fatal(err)
+			}
+			untilBuried(t, db, mode)
+			spawn(t, db, mode)
+			db.Wait(queueEmpty)
+			if got := dbtest.Get[string](db, `select string_agg(format('%s %s %s', event_type, reason, attempts), ', ') from core.dead_letters`); got != "killer not acknowledged (process lost) 3" {
+				t.Errorf("dead letters: %s", got)
+			}
+			if got := dbtest.Get[string](db, `select format('%s of %s at %s', count(*), count(distinct event_uid), string_agg(distinct attempt::text, ',')) from public.effect`); got != "6 of 6 at 1" {
+				t.Errorf("effects: %s", got)
 			}
 		})
 	}

@@ -17,6 +17,7 @@ type Node struct {
 	mu       sync.Mutex
 	handlers []*Handler
 	services []Service
+	declared int // of the services, by Work
 	ran      bool
 	state    *running        // nil before Run has registered and after it
 	drain    chan struct{}   // closed when somebody asked to drain
@@ -31,9 +32,9 @@ func New(pool *pgxpool.Pool, cfg Config) *Node {
 }
 
 // Run works until ctx ends, then drains: it claims no more, waits Grace for handlers, cancels them, gives back what is left and
-// returns nil. The contexts of handlers keep ctx's values but not its end. A database that is away is waited for. Errors are
-// those of the configuration (ErrInvalid), of rights and of the schema (ErrForbidden, ErrNotFound, ErrSchema), and ErrConflict
-// when another node has the ID that was given. A node runs once.
+// returns nil. The contexts of handlers keep ctx's values but not its end. A database that is away, or cannot do it just now, is
+// waited for. Errors are those of the configuration (ErrInvalid), of rights and of the schema (ErrForbidden, ErrNotFound,
+// ErrSchema), and ErrConflict when another node has the ID that was given. A node runs once.
 func (n *Node) Run(ctx context.Context) error {
 	s, err := n.settle()
 	if err != nil {
@@ -77,8 +78,11 @@ func (n *Node) Drain(ctx context.Context) error {
 	}
 }
 
-// Work handles up to limit due events, one after another in the caller's goroutine, and returns how many. It needs no Run and
-// leaves nothing behind, so it suits tests, scripts and jobs of another scheduler. Errors of handlers are settled, not returned.
+// Work does inline what Run does until nothing is due, as far as limit goes: it declares what was given to Add, if this is the first time,
+// fires what is due on a schedule, brings back what was delayed, or parked for want of a handler, and handles up to limit due
+// events, one after another in the caller's goroutine, those in transactions first; it returns how many. So Workers and Poll mean nothing
+// to it, and all else that Config and handlers say holds. It needs no Run, does not register and leaves nothing behind, so it suits tests, scripts and jobs of another
+// scheduler. Errors of handlers are settled, not returned.
 func (n *Node) Work(ctx context.Context, limit int) (int, error) {
 	s, err := n.settle()
 	if err != nil {
@@ -87,16 +91,25 @@ func (n *Node) Work(ctx context.Context, limit int) (int, error) {
 	if limit < 0 {
 		return 0, invalid("limit", fmt.Sprintf("limit is %d", limit), "give 0 or more")
 	}
-	s.Workers = 1
+	s.Workers, s.LeasedWorkers = 1, 1
 	r, err := newRun(ctx, n.pool, s)
 	if err != nil {
 		return 0, err
 	}
 	defer r.close()
-	if _, err := r.member.Promote(ctx); err != nil {
+	if err := r.declare(ctx, n); err != nil {
 		return 0, err
 	}
-	runners, err := r.newRunners(ctx)
+	if _, err := r.member.Fire(ctx); err != nil {
+		return 0, err
+	}
+	if _, _, err := r.member.Promote(ctx); err != nil {
+		return 0, err
+	}
+	if _, err := r.member.Unpark(ctx, r.handlers.Patterns()...); err != nil {
+		return 0, err
+	}
+	runners, _, err := r.newRunners(ctx)
 	if err != nil {
 		return 0, err
 	}

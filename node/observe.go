@@ -5,18 +5,22 @@ import (
 	"github.com/nexuspg/nexus/internal/observe"
 )
 
-// observer watches the loop of a consumer, if anybody wants to know. pattern is that of the handlers that the loop asks as well, so that
-// it knows the answer by then.
-func (r *run) observer(consumer string, pattern func(eventType string) string) consume.Observer {
+// observer watches the loop of a consumer that runs these handlers, if anybody wants to know.
+func (r *run) observer(consumer string, handlers *consume.Handlers) consume.Observer {
+	pattern := handlers.PatternOf
 	var metrics consume.Observer
 	if r.metrics != nil {
-		metrics = r.metrics.Observer(r.Namespace, consumer, pattern)
+		metrics = r.metrics.Observer(r.Namespace, consumer, handlers.Patterns(), pattern)
 	}
 	var spans consume.Observer
 	if r.Tracer != nil {
 		spans = observe.Spans(r.Tracer, r.Namespace, consumer, pattern)
 	}
-	return observe.Together(metrics, spans)
+	var hook consume.Observer
+	if r.teller != nil {
+		hook = r.teller
+	}
+	return observe.Together(metrics, spans, hook)
 }
 
 // measure adds what is asked of this node at each scrape.
@@ -29,6 +33,7 @@ func (r *run) measure(n *Node, state *running) (end func()) {
 		Heartbeat: r.member.LastHeartbeat,
 		Fetch:     state.lastFetch,
 		Ready:     func() bool { return n.Ready() == nil },
+		Stuck:     state.stuck,
 		Sample:    r.member.Sample,
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/nexuspg/nexus/internal/dbtest"
 	"github.com/nexuspg/nexus/internal/telemetry"
 	"github.com/nexuspg/nexus/node"
+	"github.com/nexuspg/nexus/queue"
 )
 
 // scrape returns values by name and labels: of a histogram the number of its observations.
@@ -310,5 +311,117 @@ func TestARegistryWithOtherMetricsOfTheseNames(t *testing.T) {
 	_, err := n.Work(t.Context(), 1)
 	if e, ok := errors.AsType[*nexus.Error](err); !ok || e.Field != "Config.Registerer" {
 		t.Error(fmt.Sprint(err))
+	}
+}
+
+// A node whose handlers all ignore the end of their context takes nothing, whatever its heartbeats and claims say.
+func TestHealthOfStuckWorkers(t *testing.T) {
+	t.Parallel()
+	for name, mode := range everyMode(nil) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := newDB(t)
+			reg := prometheus.NewRegistry()
+			cfg := node.Config{Namespace: ns, Workers: 2, Registerer: reg, Retry: quick}
+			if strings.Contains(strings.ToLower(name), "express") || name == "OnBatch" {
+				cfg.Express = 50 * time.Millisecond
+			}
+			if name == "OnLeased" {
+				cfg.Workers, cfg.LeasedWorkers = 0, 2
+				mode = func(n *node.Node, pattern string, fn func(context.Context, pgx.Tx, *nexus.Delivery) error) *node.Handler {
+					return n.OnLeased(pattern, func(ctx context.Context, d *nexus.Delivery) error { return fn(ctx, nil, d) })
+				}
+			}
+			n := node.New(db.Pool, cfg)
+			release := make(chan struct{})
+			h := mode(n, "*", func(context.Context, pgx.Tx, *nexus.Delivery) error {
+				<-release
+				return nil
+			})
+			h.Timeout = 50 * time.Millisecond
+			start(t, n)
+			eventually(t, "ready", time.Minute, func() bool { return n.Ready() == nil })
+			emitMany(t, db, 1)
+			eventually(t, "one is stuck", time.Minute, func() bool { return scrape(t, reg)["handlers_stuck shop"] >= 1 })
+			emitMany(t, db, 3)
+			eventually(t, "not ready", time.Minute, func() bool { return errors.Is(n.Ready(), node.ErrStuck) })
+			if err := n.Health(); err != nil {
+				t.Errorf("Health forgives more than Ready, and says %v", err)
+			}
+			if got := scrape(t, reg); got["handlers_stuck shop"] != 2 || got["node_ready shop"] != 0 {
+				t.Errorf("stuck %v, ready %v", got["handlers_stuck shop"], got["node_ready shop"])
+			}
+			if name == "On" && !testing.Short() {
+				if took := eventually(t, "not healthy", 90*time.Second, func() bool { return errors.Is(n.Health(), node.ErrStuck) }); took < 50*time.Second {
+					t.Errorf("not healthy after %s already", took)
+				}
+			}
+			close(release)
+			eventually(t, "ready again", time.Minute, func() bool { return n.Ready() == nil && n.Health() == nil })
+			db.Wait(queueEmpty)
+		})
+	}
+}
+
+// What a handler acknowledges in a transaction of its own is delivered, once that has committed.
+func TestAcksOfHandlersAreCounted(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	reg := prometheus.NewRegistry()
+	n := node.New(db.Pool, node.Config{Namespace: ns, Registerer: reg, Retry: quick})
+	n.OnLeased("x", func(ctx context.Context, d *nexus.Delivery) error {
+		tx, err := db.Pool.Begin(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = tx.Rollback(ctx) }()
+		if err := queue.Ack(ctx, tx, d); err != nil {
+			return err
+		}
+		if string(d.Payload) == "1" && d.Attempt == 1 {
+			return errors.New("rolled back, so it is tried again")
+		}
+		if err := tx.Commit(ctx); err != nil || string(d.Payload) != "2" {
+			return err
+		}
+		return errors.New("too late: it is done")
+	})
+	start(t, n)
+	emitMany(t, db, 5) // their payloads count from 0
+	db.Wait(queueEmpty)
+	var got map[string]float64
+	eventually(t, "the counts", time.Minute, func() bool {
+		got = scrape(t, reg)
+		return got["events_delivered_total default x shop"] >= 5
+	})
+	if d, r := got["events_delivered_total default x shop"], got["events_retried_total default x shop"]; d != 5 || r != 1 {
+		t.Errorf("%v delivered and %v retried, want 5 and 1", d, r)
+	}
+}
+
+// A rate over a series that begins with its first event does not see it.
+func TestCountsBeginAtZero(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	const ns = "count-from-zero" // emits are counted by process
+	db.Exec(`select core.create_namespace($1)`, ns)
+	reg := prometheus.NewRegistry()
+	n := node.New(db.Pool, node.Config{Namespace: ns, Registerer: reg})
+	n.On("order.*", func(context.Context, pgx.Tx, *nexus.Delivery) error { return nil })
+	n.OnLeased("mail", func(context.Context, *nexus.Delivery) error { return nil })
+	n.OnBatch("view", func(context.Context, pgx.Tx, []*nexus.Delivery) error { return nil })
+	start(t, n)
+	eventually(t, "ready", time.Minute, func() bool { return n.Ready() == nil })
+	got := scrape(t, reg)
+	want := []string{"events_emitted_total " + ns}
+	for _, c := range []string{"delivered", "retried", "dead_lettered", "released"} {
+		for _, p := range []string{"order.*", "mail", "view", telemetry.OtherType} {
+			want = append(want, fmt.Sprintf("events_%s_total default %s %s", c, p, ns))
+		}
+	}
+	for _, key := range append(want, "leases_lost_total default mail "+ns) {
+		if v, there := got[key]; !there || v != 0 {
+			t.Errorf("%s is %v (there: %v)", key, v, there)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"syscall"
 	"testing"
 	"time"
 
@@ -128,6 +129,40 @@ func TestAKilledNodeComesBackUnderItsID(t *testing.T) {
 		t.Fatal(err)
 	}
 	db.Wait("select not exists (select from pg_stat_activity where pid = $1)", pid)
+	start(t, again())
+	emit(t, db, "x", nil)
+	db.Wait("select count(*) = 1 from public.effect")
+}
+
+// A process that is stopped while the network stands still says no goodbye that arrives, and its session stays. Another one that starts
+// on the same machine sees that it is gone.
+func TestAStoppedProcessComesBackAfterAStall(t *testing.T) {
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		t.Skip("there is no /proc here")
+	}
+	t.Parallel()
+	db := newDB(t)
+	proxy := db.Proxy()
+	cmd := spawnAt(t, proxy.URL, "given")
+	db.Wait("select exists (select from core.nodes where node_id = 'fixed' and state = 'active')")
+	again := func() *node.Node {
+		n := node.New(db.Pool, node.Config{Namespace: ns, ID: "fixed"})
+		n.On("x", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return effect(ctx, tx, d, "") })
+		return n
+	}
+	if err := again().Run(t.Context()); !errors.Is(err, nexus.ErrConflict) {
+		t.Fatalf("while it lives: %v", err)
+	}
+	proxy.Stall(true)
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("the process that was stopped: %v", err)
+	}
+	if !dbtest.Get[bool](db, "select exists (select from core.nodes n join pg_stat_activity a on a.pid = n.session_pid where n.node_id = 'fixed' and n.state = 'active')") {
+		t.Fatal("its session is gone, or its goodbye arrived: this tests nothing")
+	}
 	start(t, again())
 	emit(t, db, "x", nil)
 	db.Wait("select count(*) = 1 from public.effect")

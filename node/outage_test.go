@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -174,6 +176,51 @@ func TestRunWaitsForTheDatabase(t *testing.T) {
 	}
 }
 
+// Who holds a lock on the nodes, or wins a race, keeps a node from registering for a while: it is no reason to end.
+func TestRunWaitsForALock(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	tx, err := db.Owner.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	if _, err := tx.Exec(t.Context(), `lock table core.nodes in share mode`); err != nil {
+		t.Fatal(err)
+	}
+	refused := make(chan struct{}, 100)
+	n := node.New(db.Pool, node.Config{Namespace: ns, Logger: slog.New(slog.NewTextHandler(told{refused}, nil))})
+	n.OnLeased("x", func(context.Context, *nexus.Delivery) error { return nil })
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- n.Run(ctx) }()
+	select {
+	case <-refused:
+	case err := <-done:
+		t.Fatalf("Run ended: %v", err)
+	}
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	db.Wait(`select exists (select from core.nodes where state = 'active')`)
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// told hears of each line of a log.
+type told struct{ lines chan<- struct{} }
+
+func (w told) Write(b []byte) (int, error) {
+	select {
+	case w.lines <- struct{}{}:
+	default:
+	}
+	return len(b), nil
+}
+
 // A server that turned read-only, as a former primary does: connections that were made meanwhile stay read-only, so recovery
 // takes new ones.
 func TestReadOnlyServer(t *testing.T) {
@@ -290,5 +337,62 @@ func TestNodeWhoseGivenIDWasTakenEnds(t *testing.T) {
 	db.Exec(`update core.nodes set incarnation = gen_random_uuid(), heartbeat_every = '1 hour', state = 'active', last_heartbeat = core.now() where node_id = 'n1'`)
 	if err := <-done; !errors.Is(err, nexus.ErrConflict) {
 		t.Errorf("Run: %v, want ErrConflict", err)
+	}
+}
+
+// Answers of the server get lost again and again, and the node sends its results once more. An event that is only ever put off is never
+// taken for one that kills its process, and each failed attempt is recorded once.
+func TestLostAnswers(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	const events = 60
+	for i := range events {
+		emit(t, db, []string{"put.off", "fails"}[i%2], nil)
+	}
+	proxy := db.Proxy()
+	cfg, err := pgxpool.ParseConfig(proxy.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.MaxConns = 5
+	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	var finish atomic.Bool
+	// A claim whose answer is lost is an attempt, and there are eight.
+	n := node.New(pool, node.Config{Namespace: ns, LeasedWorkers: 10, Lease: time.Second, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	n.OnLeased("put.off", func(context.Context, *nexus.Delivery) error {
+		if finish.Load() {
+			return nil
+		}
+		return nexus.Release(0)
+	}).Retry.MaxAttempts = 12
+	n.OnLeased("fails", func(context.Context, *nexus.Delivery) error {
+		if finish.Load() {
+			return nil
+		}
+		return nexus.Retry(0)
+	}).Retry.MaxAttempts = -1
+	start(t, n)
+	const settled = `select coalesce(sum(coalesce((headers ->> 'nexus-deferrals')::int, 0) + coalesce((headers ->> 'nexus-failures')::int, 0)), 0)::int from pgmq.q_core_events_shop`
+	for range 8 {
+		proxy.Deafen(true)
+		// What was sent is done, and nobody hears of it.
+		db.Wait(`select not exists (select from pg_stat_activity where usename = $1 and datname = current_database() and state <> 'idle')`, dbtest.Login)
+		proxy.Cut()
+		proxy.Deafen(false)
+		before := dbtest.Get[int](db, settled)
+		db.Wait(`select (`+settled+`) > $1`, before+2*events)
+	}
+	db.Wait(`select coalesce(min(read_ct), 0) > 20 from pgmq.q_core_events_shop where message ->> 'eventType' = 'put.off'`)
+	finish.Store(true)
+	db.Wait(queueEmpty)
+	if got := dbtest.Get[string](db, `select coalesce(string_agg(format('%s %s %s', event_type, reason, attempts), ', '), '') from core.dead_letters`); got != "" {
+		t.Errorf("dead letters: %s", got)
+	}
+	if n := dbtest.Get[int](db, `select (count(*) - count(distinct (msg_id, attempt)))::int from core.delivery_errors`); n != 0 {
+		t.Errorf("%d failed attempts were recorded twice", n)
 	}
 }

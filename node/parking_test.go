@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/dbtest"
 	"github.com/nexuspg/nexus/node"
@@ -121,5 +123,25 @@ func TestDelayedEventsComeInTime(t *testing.T) {
 	}
 	if at := <-handled; at.Before(due) {
 		t.Errorf("handled %s before it was due", due.Sub(at))
+	}
+}
+
+// Work does not register, so nobody would know that it handles what is parked.
+func TestWorkBringsBackWhatIsParked(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	db.Exec(`select core.register_node('shop', 'other', true, '{else}')`)
+	emitTypes(t, db, 20, "mine", "foreign")
+	db.Wait(parking + `(select count(*) = 20 from core.parked)`)
+	n := node.New(db.Pool, node.Config{Namespace: ns})
+	n.On("mine", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return effect(ctx, tx, d, "") })
+	if got, err := n.Work(t.Context(), 100); err != nil || got != 10 {
+		t.Errorf("%d handled, %v; want 10", got, err)
+	}
+	if got := dbtest.Get[string](db, `select string_agg(distinct event_type, ',') || count(*) from core.parked`); got != "foreign10" {
+		t.Errorf("parked %s", got)
+	}
+	if n := dbtest.Get[int](db, `select count(*)::int from core.nodes`); n != 1 {
+		t.Error("Work left a node behind")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/nexuspg/nexus"
@@ -20,11 +21,11 @@ import (
 )
 
 const (
-	ownConns = 4 // two claimers, renewal, upkeep and timer; the listener has a connection besides
+	ownConns = 5 // two claimers, renewal, upkeep, tick and timer; the listener has a connection besides
 
 	defaultConsumer = "default" // of a node's own handlers
 
-	// An event becomes due, at most promoteEvery and a quarter pass before it is on its queue. Looks that take long, since dead
+	// Looks for what was delayed come no closer than promoteEvery and a quarter, which is how late it may be on its queue. Looks that take long, since dead
 	// rows cannot be removed yet, are followed by a rest of promoteRest times their length, which bounds their share.
 	promoteEvery = 750 * time.Millisecond
 	promoteRest  = 50
@@ -48,6 +49,12 @@ type run struct {
 	values context.Context
 	due    chan struct{} // something may be due on a schedule
 
+	delayedDue chan struct{} // something that was delayed may be due
+
+	absence consume.Absence // of tables of the queue
+
+	teller *teller // nil: nobody wants to know
+
 	registered atomic.Bool // and not followed by unparking yet
 
 	nudged chan struct{} // asks for a heartbeat now
@@ -60,33 +67,53 @@ func newRun(ctx context.Context, pool *pgxpool.Pool, s *settled) (*run, error) {
 	cfg := pool.Config().Copy()
 	cfg.MaxConns, cfg.MinConns, cfg.MinIdleConns = ownConns, 0, 0
 	cfg.ConnConfig.RuntimeParams["application_name"] = fmt.Sprintf("nexus:%s/%s", s.Namespace, s.ID)
+	users := cfg.AfterConnect
+	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		if users != nil {
+			if err := users(ctx, conn); err != nil {
+				return err
+			}
+		}
+		return db.OwnSettings(ctx, conn)
+	}
 	own, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, invalid("pool", "the pool's configuration does not serve a second one: "+err.Error(), "make the pool with pgxpool.NewWithConfig")
 	}
-	return &run{
-		settled: s, pool: pool, own: own, values: context.WithoutCancel(ctx), due: make(chan struct{}, 1), nudged: make(chan struct{}, 1),
-		member: &consume.Member{Pool: own, Namespace: s.Namespace, Wanted: s.ID, Given: s.given},
-	}, nil
+	r := &run{
+		settled: s, pool: pool, own: own, values: context.WithoutCancel(ctx), due: make(chan struct{}, 1), delayedDue: make(chan struct{}, 1), nudged: make(chan struct{}, 1),
+		member: &consume.Member{Pool: own, Namespace: s.Namespace, Wanted: s.ID, Given: s.given.id},
+	}
+	if s.OnSettled != nil {
+		r.teller = newTeller(ctx, s.OnSettled, s.Logger)
+	}
+	return r, nil
 }
 
-func (r *run) close() { r.own.Close() }
+func (r *run) close() {
+	if r.teller != nil {
+		r.teller.close()
+	}
+	r.own.Close()
+}
 
 // runner runs some of the handlers of a consumer.
 type runner interface {
 	Key() string // of wake-ups
 	Start()
 	Wake()
+	Looked(due bool) // the lookout was answered
 	LastFetch() time.Time
+	Stuck() (places int, all time.Time)
 	Stop(grace context.Context) []*nexus.Delivery // those whose handlers never returned
 	Work(ctx context.Context, limit int) (int, error)
 }
 
 // newRunners needs to know the queue, so it speaks to the database.
-func (r *run) newRunners(ctx context.Context) ([]runner, error) {
+func (r *run) newRunners(ctx context.Context) ([]runner, *lookout, error) {
 	queue, attempts, err := r.member.Consumer(ctx, defaultConsumer)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var middleware []consume.Middleware
 	for _, m := range r.Middleware {
@@ -94,37 +121,56 @@ func (r *run) newRunners(ctx context.Context) ([]runner, error) {
 			middleware = append(middleware, m.Handle)
 		}
 	}
-	flags := &flags{waiting: map[int]time.Time{}}
-	config := func(i int, hs *consume.Handlers) (consume.Config, *consume.Deliveries) {
+	session, err := r.readSession(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	turn := new(consume.Turn)
+	lookout := newLookout(r.Poll,
+		func(ctx context.Context) (time.Duration, error) { return r.member.Look(ctx, queue, waitFor) },
+		func(ctx context.Context, d time.Duration) error { return r.member.Announce(ctx, queue, d) })
+	config := func(i, workers int, hs *consume.Handlers) (consume.Config, *consume.Deliveries) {
 		source := &consume.Deliveries{
 			Pool: r.own, Namespace: r.Namespace, Consumer: defaultConsumer, Queue: queue, Node: r.member.ID,
 			MaxAttempts: func(eventType string) int { return hs.MaxAttemptsOf(eventType, attempts) },
 		}
 		return consume.Config{
-			Source: source, Handlers: hs, Pool: r.pool, Workers: r.Workers, Lease: r.Lease, Poll: r.Poll, Values: r.values,
-			Middleware: middleware, Observer: r.observer(defaultConsumer, hs.PatternOf), Log: r.Logger, Unavailable: r.unavailable,
-			Announce: func(ctx context.Context, d time.Duration) error {
-				if !flags.change(i, d) {
-					return nil
-				}
-				return r.member.Announce(ctx, queue, d)
-			},
+			Source: source, Handlers: hs, Pool: r.pool, Session: session, Workers: workers, Lease: r.Lease, Poll: r.Poll, Values: r.values, Turn: turn, Absence: &r.absence,
+			Middleware: middleware, Observer: r.observer(defaultConsumer, hs), Log: r.Logger, Unavailable: r.unavailable,
+			Announce: func(ctx context.Context, d time.Duration) error { return lookout.announce(ctx, i, d) },
 		}, source
 	}
 	var runners []runner
-	single, groups := r.handlers.Split()
-	if single != nil || len(groups) == 0 {
-		if single == nil {
-			single = r.handlers
-		}
-		cfg, _ := config(0, single)
-		runners = append(runners, consume.NewLoop(cfg))
+	plain, leased, groups := r.handlers.Split()
+	if plain == nil && leased == nil && len(groups) == 0 {
+		plain = r.handlers // none, but a node that fetches nothing must still show that it could
 	}
-	for i, hs := range groups {
-		cfg, source := config(i+1, hs)
+	for _, one := range []struct {
+		hs      *consume.Handlers
+		workers int
+	}{{plain, r.Workers}, {leased, r.LeasedWorkers}} {
+		if one.hs != nil {
+			cfg, _ := config(len(runners), one.workers, one.hs)
+			runners = append(runners, consume.NewLoop(cfg))
+		}
+	}
+	for _, hs := range groups {
+		cfg, source := config(len(runners), r.Workers, hs)
 		runners = append(runners, consume.NewBatches(cfg, source, r.Express))
 	}
-	return runners, nil
+	return runners, lookout, nil
+}
+
+// readSession looks at a connection as handlers get it, which the node's own are not.
+func (r *run) readSession(ctx context.Context) (*consume.Session, error) {
+	cfg := r.pool.Config().Copy()
+	cfg.MaxConns, cfg.MinConns, cfg.MinIdleConns = 1, 0, 0
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer pool.Close()
+	return consume.ReadSession(ctx, pool)
 }
 
 func (r *run) run(ctx context.Context, n *Node) error {
@@ -139,9 +185,10 @@ func (r *run) run(ctx context.Context, n *Node) error {
 	}()
 
 	var runners []runner
+	var lookout *lookout
 	err := r.patiently(drained, func(ctx context.Context) (err error) {
 		if err = r.register(ctx); err == nil {
-			runners, err = r.newRunners(ctx)
+			runners, lookout, err = r.newRunners(ctx)
 		}
 		return err
 	})
@@ -155,26 +202,31 @@ func (r *run) run(ctx context.Context, n *Node) error {
 		return err
 	}
 	log := r.Logger.With("node", r.member.ID(), "namespace", string(r.Namespace))
-	if !r.given && r.member.ID() != r.ID {
+	if !r.given.id && r.member.ID() != r.ID {
 		log.Warn("another live node has this host's name, so this one is numbered", "host", r.ID)
 	}
 
 	r.warnOfIdleLimit(drained)
+	r.warnOfSettings(drained)
 
 	for _, one := range runners {
 		one.Start()
 	}
-	state := &running{runners: runners, poll: r.Poll}
+	state := &running{runners: runners, poll: r.Poll, absence: &r.absence}
 	n.setRunning(state)
 	defer r.measure(n, state)()
-	log.Info("node runs", "event_types", r.handlers.Patterns(), "workers", r.Workers)
+	log.Info("node runs", "event_types", r.handlers.Patterns(), "workers", r.Workers, "leased_workers", r.LeasedWorkers)
 
 	// The helpers outlive drained: handlers that are given time to finish need a node that still counts as alive.
 	helping, end := context.WithCancelCause(r.values)
 	var helpers sync.WaitGroup
 	helpers.Go(func() { r.beat(helping, drained, runners, stop, end) })
 	helpers.Go(func() { r.listen(helping, runners) })
+	helpers.Go(func() {
+		lookout.run(drained, func(i int, due bool) { runners[i].Looked(due) }, r.unavailable)
+	})
 	helpers.Go(func() { r.upkeep(drained) })
+	helpers.Go(func() { r.tick(drained) })
 	helpers.Go(func() { r.timer(drained) })
 	n.mu.Lock()
 	services := n.services
@@ -224,13 +276,25 @@ func (r *run) sayGoodbye(fetched time.Time) {
 
 // register makes the node known, with what there is to know about it.
 func (r *run) register(ctx context.Context) error {
-	info := map[string]any{"pid": os.Getpid(), "go": runtime.Version(), "workers": r.Workers, "lease": r.Lease.String()}
+	info := map[string]any{"pid": os.Getpid(), "go": runtime.Version(), "workers": r.Workers, "leased_workers": r.LeasedWorkers, "lease": r.Lease.String()}
 	if host, err := os.Hostname(); err == nil {
 		info["host"] = host
 	}
 	if b, ok := debug.ReadBuildInfo(); ok {
 		info["version"] = b.Main.Version
 		info["program"] = b.Path
+	}
+	if me := self(); me != (process{}) {
+		info["process"] = me
+		// One that ended while the database stood still said no goodbye that arrived; its session may still be there.
+		var was process
+		incarnation, err := r.member.Process(ctx, &was)
+		if err != nil {
+			return err
+		}
+		if was.gone(me) {
+			info["gone"] = incarnation
+		}
 	}
 	err := r.member.Register(ctx, r.handlers.Patterns(), info)
 	if err == nil {
@@ -248,6 +312,19 @@ func (r *run) warnOfIdleLimit(ctx context.Context) {
 	if err == nil && limit > 0 && limit < r.Lease {
 		r.Logger.Warn("idle_in_transaction_session_timeout is shorter than the lease: a transactional handler that does something else for that long fails",
 			"limit", limit, "lease", r.Lease)
+	}
+}
+
+// warnOfSettings names defaults of the login that this node can neither work with nor change: behind a pooler, and one that takes a
+// superuser.
+func (r *run) warnOfSettings(ctx context.Context) {
+	conn, err := r.own.Acquire(ctx)
+	if err != nil {
+		return
+	}
+	defer conn.Release()
+	if found, err := db.Unsettled(ctx, conn.Conn()); err == nil && len(found) > 0 {
+		r.Logger.Warn("the login or the database has defaults that a node cannot work with; give the node's login others (alter role … set)", "settings", found)
 	}
 }
 
@@ -331,13 +408,13 @@ func (r *run) listen(ctx context.Context, runners []runner) {
 	}
 }
 
-// upkeep does what any node may do for all: promote delayed events every second, run the tick now and then. After each
-// registration it brings back what waited for a node that handles it.
+// upkeep promotes delayed events when they are due, for all. After each registration it brings back what waited for a node that handles
+// it.
 func (r *run) upkeep(ctx context.Context) {
-	var ticked, said time.Time
+	var said time.Time
 	for {
 		began := time.Now()
-		moved, err := r.member.Promote(ctx)
+		moved, next, err := r.member.Promote(ctx)
 		wait := promoteEvery + rand.N(promoteEvery/4)
 		if moved == 0 {
 			wait = max(wait, min(promoteRest*time.Since(began), longestRest))
@@ -352,10 +429,6 @@ func (r *run) upkeep(ctx context.Context) {
 				wait = 0
 			}
 		}
-		if err == nil && time.Since(ticked) > tickEvery {
-			ticked = time.Now().Add(rand.N(5 * time.Second))
-			err = r.member.Tick(ctx)
-		}
 		if err != nil && ctx.Err() == nil {
 			r.unavailable(err)
 			if time.Since(said) > sayEvery {
@@ -366,20 +439,44 @@ func (r *run) upkeep(ctx context.Context) {
 		if !pause(ctx, nil, wait) {
 			return
 		}
+		if rest := min(next, longestIdle) - wait; err == nil && wait > 0 && rest > 0 && !pause(ctx, r.delayedDue, rest) {
+			return
+		}
 	}
 }
 
-// patiently repeats f while the database is away.
+// tick does now and then the upkeep of all that is due. What is urgent does not wait for it.
+func (r *run) tick(ctx context.Context) {
+	var said time.Time
+	for {
+		if err := r.member.Tick(ctx); err != nil && ctx.Err() == nil {
+			r.unavailable(err)
+			if time.Since(said) > sayEvery {
+				said = time.Now()
+				r.Logger.Warn("the tick failed, trying on", "error", err)
+			}
+		}
+		if !pause(ctx, nil, tickEvery+rand.N(5*time.Second)) {
+			return
+		}
+	}
+}
+
+// patiently repeats f while the database is away, or what it says passes by itself: a lock that was not to be had, a race that was lost.
 func (r *run) patiently(ctx context.Context, f func(context.Context) error) error {
 	var said time.Time
 	for tries := 1; ; tries++ {
 		err := f(ctx)
-		if err == nil || !db.Unavailable(err) {
+		if err == nil || !db.Passes(err) {
 			return err
 		}
 		if time.Since(said) > sayEvery {
 			said = time.Now()
-			r.Logger.Warn("the database is not available, waiting for it", "error", err)
+			if db.Unavailable(err) {
+				r.Logger.Warn("the database is not available, waiting for it", "error", err)
+			} else {
+				r.Logger.Warn("the database cannot do it now, trying on", "error", err)
+			}
 		}
 		r.unavailable(err)
 		d := min(100*time.Millisecond<<min(tries, 6), 5*time.Second)

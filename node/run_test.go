@@ -256,7 +256,7 @@ func TestLostLeaseCancelsAndTheLateResultIsRefused(t *testing.T) {
 	n := node.New(db.Pool, node.Config{Namespace: ns, Lease: time.Second})
 	cause := make(chan error, 1)
 	n.OnLeased("x", func(ctx context.Context, d *nexus.Delivery) error {
-		if d.Attempt > 1 {
+		if d.Deferrals > 0 { // a read that nobody answered is given back
 			return nil
 		}
 		db.Exec(`update pgmq.q_core_events_shop set read_ct = read_ct + 1`) // another node took it

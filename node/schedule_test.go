@@ -46,7 +46,7 @@ func TestTimerIsWoken(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
 	start(t, idle(db))
-	db.Wait(`select waiting_until > core.now() from core_private.wake_flags where key = 'timers'`)
+	db.Wait(`select waiting_until > core.now() from core_private.wake_flags where key ^@ 'timers '`)
 	conn, err := pgx.Connect(t.Context(), db.OwnerURL)
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func TestTimerIsWoken(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), `listen nexus_wake`); err != nil {
 		t.Fatal(err)
 	}
-	db.Exec(`update core_private.wake_flags set waiting_until = core.now() + interval '1 minute' where key = 'timers'`)
+	db.Exec(`update core_private.wake_flags set waiting_until = core.now() + interval '1 minute' where key ^@ 'timers '`)
 	db.Exec(`select core.schedule_task('shop', 'tick', '@every 1s', 'tick')`)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

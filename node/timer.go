@@ -31,12 +31,8 @@ func (r *run) timer(ctx context.Context) {
 			}
 		}
 		next = min(next, longestIdle-rand.N(longestIdle/10))
-		if next > fireEvery-time.Since(began) {
-			// A failure shows itself in the next call.
-			_ = r.member.Announce(ctx, timersKey, next+time.Second)
-			if !pause(ctx, r.due, next) {
-				return
-			}
+		if next > fireEvery-time.Since(began) && !pause(ctx, r.due, next) {
+			return
 		}
 		if !pause(ctx, nil, fireEvery-time.Since(began)) {
 			return
@@ -44,10 +40,12 @@ func (r *run) timer(ctx context.Context) {
 	}
 }
 
-// wakeTimer makes the timer look now.
+// wakeTimer makes the timer look now, and whoever promotes what was delayed.
 func (r *run) wakeTimer() {
-	select {
-	case r.due <- struct{}{}:
-	default:
+	for _, due := range []chan struct{}{r.due, r.delayedDue} {
+		select {
+		case due <- struct{}{}:
+		default:
+		}
 	}
 }

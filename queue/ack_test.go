@@ -51,16 +51,41 @@ func TestAckNeedsTheLease(t *testing.T) {
 	if got := dbtest.Get[int64](db, waiting); got != 1 {
 		t.Fatalf("%d messages left", got)
 	}
-	// The fence counts leases; a delivery splits them into attempts and releases.
-	now.Attempt, now.Deferrals = now.Attempt-1, 1
+	// What a handler does to its delivery changes nothing about which one that is.
+	now.Attempt, now.Deferrals, now.MessageID, now.Consumer, now.Namespace = now.Attempt-1, 1, 4711, "nobody", "elsewhere"
 	if err := queue.Ack(t.Context(), db.Pool, now); err != nil {
 		t.Error(err)
 	}
 	if got := dbtest.Get[int64](db, waiting); got != 0 {
 		t.Errorf("%d messages left", got)
 	}
-	now.Consumer = "nobody"
-	wantError(t, queue.Ack(t.Context(), db.Pool, now), nexus.ErrNotFound, nexus.CodeNoConsumer, "p_consumer")
+	wantError(t, queue.Ack(t.Context(), db.Pool, now), nexus.ErrLeaseLost, nexus.CodeLeaseLost, "p_read_ct")
+}
+
+// A delivery that no node handed out, or that was overwritten, names no lease, whatever its fields say.
+func TestAckOfADeliveryMadeByHand(t *testing.T) {
+	db := newDB(t)
+	if _, err := bus.Emit(t.Context(), db.Pool, "paid", nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	d := claim(t, db)
+	for name, forged := range map[string]*nexus.Delivery{
+		"zero":   {},
+		"forged": {Event: d.Event, Consumer: d.Consumer, MessageID: d.MessageID, Attempt: d.Attempt, MaxAttempts: d.MaxAttempts},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wantError(t, queue.Ack(t.Context(), db.Pool, forged), nexus.ErrInvalid, nexus.CodeArgumentValue, "d")
+		})
+	}
+	again := *d
+	*d = nexus.Delivery{}
+	wantError(t, queue.Ack(t.Context(), db.Pool, d), nexus.ErrInvalid, nexus.CodeArgumentValue, "d")
+	if got := dbtest.Get[int64](db, waiting); got != 1 {
+		t.Fatalf("%d messages left", got)
+	}
+	if err := queue.Ack(t.Context(), db.Pool, &again); err != nil {
+		t.Errorf("a copy: %v", err)
+	}
 }
 
 func TestAckEveryWay(t *testing.T) {
@@ -77,5 +102,27 @@ func TestAckEveryWay(t *testing.T) {
 	})
 	if got := dbtest.Get[int64](db, waiting); got != 0 {
 		t.Errorf("%d messages left", got)
+	}
+}
+
+// A claim whose commit is lost, in a failover or a restore, leaves the message unread; the next claim of it has the same read_ct.
+func TestAckOfALostClaim(t *testing.T) {
+	db := newDB(t)
+	if _, err := bus.Emit(t.Context(), db.Pool, "paid", nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	before := dbtest.Get[time.Time](db, "select vt from pgmq.q_core_events_shop")
+	lost := claim(t, db)
+	db.Exec("update pgmq.q_core_events_shop set read_ct = 0, last_read_at = null, vt = $1", before)
+	now := claim(t, db)
+	if lost.MessageID != now.MessageID || lost.Attempt != now.Attempt {
+		t.Fatalf("%+v and %+v should look alike", lost, now)
+	}
+	wantError(t, queue.Ack(t.Context(), db.Pool, lost), nexus.ErrLeaseLost, nexus.CodeLeaseLost, "p_read_ct")
+	if got := dbtest.Get[int64](db, waiting); got != 1 {
+		t.Fatalf("%d messages left", got)
+	}
+	if err := queue.Ack(t.Context(), db.Pool, now); err != nil {
+		t.Error(err)
 	}
 }

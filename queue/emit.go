@@ -34,8 +34,8 @@ type EmitOptions struct {
 	Headers       map[string]string // names that begin with "nexus-" are refused
 	CorrelationID string            // default: that of the delivery in the context, or else its UID
 	CausationUID  uuid.UUID         // default: the UID of the delivery in the context
-	Broadcast     bool
-	AuthoredAt    time.Time // when it happened, if that is not now
+	Broadcast     bool              // for every node; refused until consumers can do it: [nexus.CodeOptionValue]
+	AuthoredAt    time.Time         // when it happened, if that is not now
 	Tags          []string
 }
 

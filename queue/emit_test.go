@@ -88,7 +88,7 @@ func TestEmitOptionsArrive(t *testing.T) {
 	node := queue.Emitter{Namespace: ns, Producer: "till-7"}
 	r, err := node.Emit(t.Context(), db.Pool, "order.placed", json.RawMessage(`1.50`), &queue.EmitOptions{
 		OrderingKey: "ann", Headers: map[string]string{"traceparent": "00-1"}, CorrelationID: "c", CausationUID: cause,
-		Broadcast: true, AuthoredAt: authored, Tags: []string{"b", "a"},
+		AuthoredAt: authored, Tags: []string{"b", "a"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -100,9 +100,10 @@ func TestEmitOptionsArrive(t *testing.T) {
 	if diff := cmp.Diff(want, log(t, db, r.EventID)); diff != "" {
 		t.Errorf("in the log (-want +got):\n%s", diff)
 	}
-	if !dbtest.Get[bool](db, "select (message -> 'broadcast')::boolean from pgmq.q_core_events_shop where msg_id = $1", r.MessageID) {
-		t.Error("not a broadcast")
-	}
+	_, err = node.Emit(t.Context(), db.Pool, "order.placed", nil, &queue.EmitOptions{Broadcast: true})
+	wantError(t, err, nexus.ErrInvalid, nexus.CodeOptionValue, "broadcast")
+	_, err = node.EmitBatch(t.Context(), db.Pool, []queue.Emission{{Type: "a"}, {Type: "a", EmitOptions: queue.EmitOptions{Broadcast: true}}})
+	wantError(t, err, nexus.ErrInvalid, nexus.CodeOptionValue, "broadcast[2]")
 }
 
 func TestEmitLater(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/consume"
 	"github.com/nexuspg/nexus/internal/dbtest"
 	"github.com/nexuspg/nexus/queue"
 )
@@ -63,17 +64,17 @@ func everyWay(t *testing.T, db *dbtest.DB, test func(t *testing.T, q nexus.DBTX)
 	}
 }
 
-// claim leases one message of the main queue for a minute, as a node does.
+// claim leases one message of the main queue for a minute, as a node does for a leased handler.
 func claim(t *testing.T, db *dbtest.DB) *nexus.Delivery {
 	t.Helper()
-	d := &nexus.Delivery{Event: nexus.Event{Namespace: ns}, Consumer: "default"}
-	err := db.Pool.QueryRow(t.Context(), `select msg_id, read_ct, message ->> 'eventType', message -> 'payload'
-		from core.claim($1, '{*}', '{0}', 1, '1 minute') where outcome = 'claimed'`, mainQueue).
-		Scan(&d.MessageID, &d.Attempt, &d.Type, &d.Payload)
-	if err != nil {
-		t.Fatalf("claim: %v", err)
+	source := consume.Deliveries{
+		Pool: db.Pool, Namespace: ns, Consumer: "default", Queue: mainQueue, MaxAttempts: func(string) int { return 10 },
 	}
-	return d
+	found, err := source.Claim(t.Context(), nil, consume.Ask{Types: []string{"*"}, MaxAttempts: []int{0}, Limit: 1, Window: 100, Alone: true}, time.Minute)
+	if err != nil || len(found.Items) != 1 {
+		t.Fatalf("claim: %d items, %v", len(found.Items), err)
+	}
+	return found.Items[0].Handed(true)
 }
 
 func truncated(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }

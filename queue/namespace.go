@@ -17,7 +17,7 @@ type NamespaceOptions struct {
 	UnhandledAfter  time.Duration     // how long a type that nobody handles may wait before it is reported (1 h)
 	MaxPayloadBytes int64             // 8 MB
 	DedupeFor       time.Duration     // how long dedupe keys are remembered (7 days)
-	DefaultConsumer Switch            // Off: only named consumers get events (On)
+	DefaultConsumer Switch            // On; Off, for namespaces of named consumers only, is refused until there are any
 	Restricted      Switch            // On: only roles that the namespace is granted to may use it (Off)
 }
 
@@ -30,15 +30,23 @@ const (
 	Off Switch = "off"
 )
 
-// CreateNamespace registers a namespace and creates its queues. Done again with the same options it does nothing; with
-// others it fails with [nexus.ErrConflict], code [nexus.CodeNamespaceDiffers]. opts may be nil.
+// CreateNamespace registers a namespace and creates its queues. Done again it does nothing, unless queues have lost their tables. An
+// option that is given then must be what is in force: else it fails with [nexus.ErrConflict], code [nexus.CodeNamespaceDiffers].
+// opts may be nil.
 func CreateNamespace(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, opts *NamespaceOptions) error {
+	_, err := EnsureNamespace(ctx, q, ns, opts)
+	return err
+}
+
+// EnsureNamespace is [CreateNamespace] and says whether that made anything: the namespace, or queues of it that had lost their tables.
+func EnsureNamespace(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, opts *NamespaceOptions) (made bool, err error) {
 	const op = "create_namespace"
 	options, err := opts.encode(op)
 	if err != nil {
-		return err
+		return false, err
 	}
-	return db.Do(ctx, q, op, "core.create_namespace($1::text, $2::text::jsonb)", string(ns), options)
+	err = db.Call(ctx, q, op, "select core.create_namespace($1::text, $2::text::jsonb)", []any{string(ns), options}, &made)
+	return made, err
 }
 
 // AlterNamespace replaces the options that are given and leaves the others as they are.

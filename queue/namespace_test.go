@@ -43,27 +43,30 @@ func TestNamespaceOptionsArrive(t *testing.T) {
 	ctx := t.Context()
 	opts := &queue.NamespaceOptions{
 		Metadata: json.RawMessage(`{"team":"till"}`), Retry: nexus.RetryPolicy{MaxAttempts: -1, Base: time.Second, Jitter: -1},
-		UnhandledAfter: 90 * time.Minute, MaxPayloadBytes: 4096, DedupeFor: time.Hour, DefaultConsumer: queue.Off, Restricted: queue.On,
+		UnhandledAfter: 90 * time.Minute, MaxPayloadBytes: 4096, DedupeFor: time.Hour, DefaultConsumer: queue.On, Restricted: queue.On,
 	}
-	for range 2 { // the second time it is there already
-		if err := queue.CreateNamespace(ctx, db.Owner, ns, opts); err != nil {
-			t.Fatal(err)
+	for _, want := range []bool{true, false} { // the second time it is there already
+		if made, err := queue.EnsureNamespace(ctx, db.Owner, ns, opts); err != nil || made != want {
+			t.Fatalf("made: %v, %v; want %v", made, err, want)
 		}
 	}
 	want := settings{
 		Metadata: `{"team": "till"}`, Retry: `{"base": "1.000000s", "jitter": 0, "max_attempts": -1}`, UnhandledAfter: 90 * time.Minute,
-		MaxPayloadBytes: 4096, DedupeFor: time.Hour, Restricted: true,
+		MaxPayloadBytes: 4096, DedupeFor: time.Hour, DefaultConsumer: true, Restricted: true,
 	}
 	if diff := cmp.Diff(want, stored(t, db, ns)); diff != "" {
 		t.Errorf("created (-want +got):\n%s", diff)
 	}
-	wantError(t, queue.CreateNamespace(ctx, db.Owner, ns, nil), nexus.ErrConflict, nexus.CodeNamespaceDiffers, "p_options")
+	if err := queue.CreateNamespace(ctx, db.Owner, ns, nil); err != nil {
+		t.Errorf("no opinion about its options is refused: %v", err)
+	}
+	wantError(t, queue.CreateNamespace(ctx, db.Owner, ns, &queue.NamespaceOptions{DedupeFor: time.Minute}), nexus.ErrConflict, nexus.CodeNamespaceDiffers, "p_options")
 
-	err := queue.AlterNamespace(ctx, db.Owner, ns, &queue.NamespaceOptions{DedupeFor: 2 * time.Hour, DefaultConsumer: queue.On, Restricted: queue.Off})
+	err := queue.AlterNamespace(ctx, db.Owner, ns, &queue.NamespaceOptions{DedupeFor: 2 * time.Hour, Restricted: queue.Off})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want.DedupeFor, want.DefaultConsumer, want.Restricted = 2*time.Hour, true, false
+	want.DedupeFor, want.Restricted = 2*time.Hour, false
 	if diff := cmp.Diff(want, stored(t, db, ns)); diff != "" {
 		t.Errorf("altered (-want +got):\n%s", diff)
 	}
@@ -81,6 +84,7 @@ func TestNamespaceRefusals(t *testing.T) {
 		"its name":     {queue.CreateNamespace(ctx, db.Owner, "Shop", nil), nexus.ErrInvalid, nexus.CodeNamespaceName, "p_namespace"},
 		"none of it":   {queue.AlterNamespace(ctx, db.Owner, "none", nil), nexus.ErrNotFound, nexus.CodeNoNamespace, "p_namespace"},
 		"a switch":     {queue.CreateNamespace(ctx, db.Owner, "shop", &queue.NamespaceOptions{Restricted: "perhaps"}), nexus.ErrInvalid, nexus.CodeOptionValue, "restricted"},
+		"no consumer":  {queue.CreateNamespace(ctx, db.Owner, "shop", &queue.NamespaceOptions{DefaultConsumer: queue.Off}), nexus.ErrInvalid, nexus.CodeOptionValue, "default_consumer"},
 		"its metadata": {queue.CreateNamespace(ctx, db.Owner, "shop", &queue.NamespaceOptions{Metadata: json.RawMessage(`[]`)}), nexus.ErrInvalid, nexus.CodeOptionValue, "metadata"},
 		"metadata that is no JSON": {
 			queue.CreateNamespace(ctx, unasked{t}, "shop", &queue.NamespaceOptions{Metadata: json.RawMessage(`[`)}),

@@ -97,6 +97,8 @@ var (
 	step     = regexp.MustCompile(`^\*/([0-9]+)$`)
 	item     = regexp.MustCompile(`^([0-9]+|[a-z]+)(?:-([0-9]+|[a-z]+))?(?:/([0-9]+))?$`)
 	visible  = regexp.MustCompile(`^[!-~]{1,40}$`)
+	zoneName = regexp.MustCompile(`^(utc|gmt|z|[a-z_]+/[a-z_/+0-9-]+)$`)
+	cronish  = regexp.MustCompile(`^([-0-9*?,/lw#]+$|(sun|mon|tue|wed|thu|fri|sat)([-,#]|$))`)
 	special  = regexp.MustCompile(`^(l|w|h|r|lw)$`)
 )
 
@@ -105,7 +107,8 @@ func readCron(expression string) (string, *fault) {
 	whole := func(at int, problem, hint string) (string, *fault) {
 		return "", &fault{field: "expression", at: at, problem: problem, hint: hint}
 	}
-	text := lower(strings.Trim(expression, " \t"))
+	given := strings.Trim(expression, " \t")
+	text := lower(given) // as long as given
 	if text == "" {
 		return "", &fault{field: "expression", at: 1, silent: true, problem: "it is missing", hint: `Give five fields, such as "30 2 * * *", or "@every 90s".`}
 	}
@@ -138,7 +141,7 @@ func readCron(expression string) (string, *fault) {
 	at := func(i int) int { return start + utf8.RuneCountInString(text[:places[i][0]]) }
 	problem := fmt.Sprintf("expected 5 fields, found %d", len(places))
 	if len(places) > 5 {
-		return whole(at(5), problem, "Keep minute, hour, day, month and weekday: there are no seconds and no years. Below a minute use @every.")
+		return whole(at(5), problem, tooMany(text[places[5][0]:places[5][1]], len(places)))
 	} else if len(places) < 5 {
 		return whole(start+utf8.RuneCountInString(text), problem, `Give minute, hour, day, month and weekday; "*" stands for any.`)
 	}
@@ -148,7 +151,8 @@ func readCron(expression string) (string, *fault) {
 	)
 	for i := range fields {
 		var f *fault
-		if stored[i], sets[i], f = fields[i].read(text[places[i][0]:places[i][1]], at(i)); f != nil {
+		from, to := places[i][0], places[i][1]
+		if stored[i], sets[i], f = fields[i].read(text[from:to], given[from:to], at(i)); f != nil {
 			return "", f
 		}
 	}
@@ -197,8 +201,19 @@ func readEvery(text string, start int) (string, *fault) {
 	return "@every " + strings.TrimLeft(text[6:], " \t"), nil
 }
 
-// read returns a field as it is stored, and the values it names.
-func (f *field) read(text string, at int) (string, []bool, *fault) {
+// tooMany is the hint for an expression of more than five fields, by the sixth.
+func tooMany(sixth string, n int) string {
+	switch {
+	case n == 6 && zoneName.MatchString(sixth):
+		return "Take the time zone out and set the time zone of the task."
+	case !cronish.MatchString(sixth):
+		return "That is a line of a crontab: keep its first five fields. What runs is whatever handles the event of the task."
+	}
+	return "Keep minute, hour, day, month and weekday: there are no seconds and no years. Below a minute use @every."
+}
+
+// read returns a field as it is stored, and the values it names. given is the text as it was written, for what is said of it.
+func (f *field) read(text, given string, at int) (string, []bool, *fault) {
 	set := make([]bool, f.hi+1)
 	fill := func(from, to, by int) {
 		for v := from; v <= to; v += by {
@@ -228,10 +243,12 @@ func (f *field) read(text string, at int) (string, []bool, *fault) {
 		return "*/" + strconv.Itoa(n), set, nil
 	}
 	var stored []string
-	for _, it := range strings.Split(text, ",") {
+	written := strings.Split(given, ",")
+	for n, it := range strings.Split(text, ",") {
+		given := written[n]
 		m := item.FindStringSubmatch(it)
 		if m == nil || special.MatchString(m[1]) {
-			return "", nil, fail(at, unreadable(it), f.mend(it))
+			return "", nil, fail(at, unreadable(given), f.mend(it))
 		}
 		var ends [2]int
 		for i, text := range m[1:3] {
@@ -239,22 +256,33 @@ func (f *field) read(text string, at int) (string, []bool, *fault) {
 				ends[1] = ends[0]
 				break
 			}
-			where := at
+			where, given := at, given[:len(m[1])]
 			if i == 1 {
 				where += len(m[1]) + 1
+				given = written[n][len(m[1])+1:][:len(text)]
 			}
 			v, ok := f.value(text)
 			switch top := f.top(); {
 			case !ok:
-				return "", nil, fail(where, fmt.Sprintf("there is no %s %q", f.name, clip(text, 40)), f.nameMend(text))
+				return "", nil, fail(where, fmt.Sprintf("there is no %s %q", f.name, clip(given, 40)), f.nameMend(text))
 			case v < f.lo || v > top:
 				return "", nil, fail(where, fmt.Sprintf("%s is not between %d and %d", clip(text, 20), f.lo, top), grammar[f.name])
 			}
 			ends[i] = v
 		}
+		by := 1
+		if m[3] != "" {
+			if by = number(m[3]); by < 1 || by > f.hi {
+				return "", nil, badStep(at+strings.Index(it, "/")+1, m[3])
+			}
+		}
 		if m[3] != "" && m[2] == "" {
-			return "", nil, fail(at, fmt.Sprintf("%q has a step but no range", clip(it, 40)),
-				fmt.Sprintf(`Write "%s-%d/%s" for every %s from there on.`, m[1], f.hi, clip(m[3], 20), clip(m[3], 20)))
+			from := m[1]
+			if ends[0] > f.hi {
+				from = strconv.Itoa(f.lo)
+			}
+			return "", nil, fail(at, fmt.Sprintf("%q has a step but no range", clip(given, 40)),
+				fmt.Sprintf(`Write "%s-%d/%s" for every %s from there on.`, from, f.hi, m[3], m[3]))
 		}
 		if ends[1] < ends[0] {
 			first, second := m[1], m[2]
@@ -265,12 +293,6 @@ func (f *field) read(text string, at int) (string, []bool, *fault) {
 				second = strconv.Itoa(f.lo) + "-" + second
 			}
 			return "", nil, fail(at, fmt.Sprintf("the range %s-%s runs backwards", m[1], m[2]), fmt.Sprintf(`Split it in two: "%s,%s".`, first, second))
-		}
-		by := 1
-		if m[3] != "" {
-			if by = number(m[3]); by < 1 || by > f.hi {
-				return "", nil, badStep(at+strings.Index(it, "/")+1, m[3])
-			}
 		}
 		fill(ends[0], ends[1], by)
 		stored = append(stored, f.store(m, ends, by))

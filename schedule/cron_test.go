@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -65,10 +67,35 @@ func goSays(cron, zone string) string {
 var expressions = []string{
 	"", " ", "* * * * *", "*/5 * * * *", "5 4 * * 7", "0 0 * * 5-7", "0 0 1-7/2 jan-MAR mon,fri", "0 0 1 * 1", "0 0 */2 * 1", "0 0 1 * */2", "0 0 */1 * 1", "0 0 31 2 *", "0 0 29 2 *",
 	"@hourly", "@Yearly", "@reboot", "@every 90s", " @every\t1h30m", "@every", "@every 0s", "@every 1.5h", "@every 999999999h", "@every 1m1h", "@everyday", "TZ=UTC * * * * *", "cron_tz=x", "10 seconds", "1 second",
-	"* * * *", "* * * * * *", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * * 13 *", "* * * * 8", "5/15 * * * *", "22-2 * * * *", "* 22-0 * * *", "* * * * sat-mon", "* * * * sunday", "* * * foo *",
+	"* * * *", "* * * * * *", "0 0 * * * root", "0 7 * * * Europe/Berlin", "0 7 * * * utc", "0 0 7 * * MON-FRI", "*/5 * * * * /bin/x -a", "0 0 1 1 * 2030", "5/0 * * * *", "0 0 * * 7/2", "0 0 * FOO *", "0 0 * * fri-FOO", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * * 13 *", "* * * * 8", "5/15 * * * *", "22-2 * * * *", "* 22-0 * * *", "* * * * sat-mon", "* * * * sunday", "* * * foo *",
 	"*/0 * * * *", "*/60 * * * *", "1-5/0 * * * *", "1-5/100 * * * *", "1,,2 * * * *", ", * * * *", "1,* * * * *", "*5 * * * *", "0 0 ? * *", "0 0 L * *", "0 0 15W * *", "0 0 * * 6#3", "0 0 $ * *", "H * * * *", "lw * * * *",
 	"1-5-7 * * * *", "1/2/3 * * * *", "-1 * * * *", "+1 * * * *", "4294967296 * * * *", "001 * * * *", "a-b * * * *", "1-b * * * *", "0 0 * *\n*", "0 0 * * \u0085", "0 0 * * \u00a0", "0 0 * * \u202e", "\u212a * * * *", "é,1,99 * * * *",
 	"* * * * *\u0001", strings.Repeat("*", 45) + " * * * *", strings.Repeat("1,", 600) + "1 * * * *", strings.Repeat("1,", 60) + "99 * * * *", "10-20/" + strings.Repeat("9", 30) + " * * * *", "a\"b * * * *", `a\b * * * *`,
+}
+
+// What a hint says to write is accepted in its place.
+func TestWhatHintsSayToWriteIsAccepted(t *testing.T) {
+	wanted := regexp.MustCompile(`, position (\d+): .* / (?:Write|Split it in two:) "([^"]+)"`)
+	written := regexp.MustCompile(`^(?:@?[^ ,]+|[0-9]+ seconds?)`)
+	tried := 0
+	for _, cron := range append(expressions, "5/7 * * * *", "0 0 * * 7/2", "0 0 * * FRI/2", "59/3 * * * *", "0 0 * * 7-3", "0 22-2/3 * * *", "0 0 * jun-feb *") {
+		m := wanted.FindStringSubmatch(goSays(cron, ""))
+		if m == nil {
+			continue
+		}
+		tried++
+		at, _ := strconv.Atoi(m[1])
+		mended := cron[:at-1] + m[2] + strings.TrimPrefix(cron[at-1:], written.FindString(cron[at-1:]))
+		if strings.HasPrefix(m[2], "@every") {
+			mended = m[2]
+		}
+		if said := goSays(mended, ""); said != "" {
+			t.Errorf("%q is to become %q: %s", cron, mended, said)
+		}
+	}
+	if tried < 12 {
+		t.Errorf("%d hints were tried", tried)
+	}
 }
 
 // What Go says without a database is what SQL says, word for word.

@@ -15,7 +15,7 @@ import (
 // of others and tasks made by hand are left alone, and a name that one of them has is [nexus.ErrConflict]. An owner is a deployment,
 // not a process: all its nodes declare the same.
 //
-// Given to a node's Add it is applied when the node runs. Tasks without a Namespace are then in the node's.
+// Given to a node's Add it is applied when the node runs, or first works (node.Node.Work). Tasks without a Namespace are then in the node's.
 type Declared struct {
 	Owner string
 	Tasks []Task
@@ -75,7 +75,10 @@ func (d Declared) Apply(ctx context.Context, q nexus.DBTX, dryRun bool) ([]Chang
 }
 
 // Serve is called by the node.
-func (d Declared) Serve(ctx context.Context, rt *svc.Runtime) error {
+func (d Declared) Serve(ctx context.Context, rt *svc.Runtime) error { return d.Declare(ctx, rt) }
+
+// Declare is called by the node.
+func (d Declared) Declare(ctx context.Context, rt *svc.Runtime) error {
 	own := Declared{Owner: d.Owner, Tasks: make([]Task, len(d.Tasks))}
 	for i, t := range d.Tasks {
 		if t.Namespace == "" {

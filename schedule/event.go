@@ -20,7 +20,7 @@ type EventOptions struct {
 	CausationUID  uuid.UUID         // default: the UID of the delivery in the context
 	AuthoredAt    time.Time         // when it happened; default: when it was scheduled
 	Producer      string            // recorded with the event as the node that produced it
-	Broadcast     bool
+	Broadcast     bool              // for every node; refused until consumers can do it: [nexus.CodeOptionValue]
 }
 
 // Outcome says what became of a scheduled event. Of the three answers to a call that comes too late or twice none is an error.
@@ -71,6 +71,13 @@ func ScheduleEvent(
 	err = db.Call(ctx, q, op, `select core.schedule_event($1::text, $2::text, $3::text::jsonb, $4::text::timestamptz, $5::text::jsonb)`,
 		[]any{string(ns), eventType, body, when, options}, &id)
 	return id, err
+}
+
+// ScheduleEventT is [ScheduleEvent] with a payload that the compiler checks.
+func ScheduleEventT[T any](
+	ctx context.Context, q nexus.DBTX, ns nexus.Namespace, t nexus.EventType[T], payload T, at time.Time, opts *EventOptions,
+) (uuid.UUID, error) {
+	return ScheduleEvent(ctx, q, ns, string(t), payload, at, opts)
 }
 
 // RescheduleEvent moves a pending event to another time and answers [Rescheduled], [AlreadyAppended] or [NotFound].

@@ -28,7 +28,7 @@ func TestAnEventFiresOnceAtItsTime(t *testing.T) {
 		db.SetNow(start)
 		opts := &schedule.EventOptions{
 			ID: uuid.New(), Tags: []string{"nightly"}, Headers: map[string]string{"traceparent": "tp"}, OrderingKey: "o",
-			CorrelationID: "c", CausationUID: uuid.New(), AuthoredAt: start.Add(-time.Hour), Producer: "p", Broadcast: true,
+			CorrelationID: "c", CausationUID: uuid.New(), AuthoredAt: start.Add(-time.Hour), Producer: "p",
 		}
 		at := start.Add(time.Hour).In(time.FixedZone("", 7200))
 		for range 2 { // a repeated call is no error
@@ -40,6 +40,10 @@ func TestAnEventFiresOnceAtItsTime(t *testing.T) {
 		_, err := schedule.ScheduleEvent(t.Context(), q, ns, "bill.due", map[string]int{"n": 2}, at, opts)
 		if e, _ := errors.AsType[*nexus.Error](err); !errors.Is(err, nexus.ErrConflict) || e.Code != nexus.CodeScheduledEventDiffers {
 			t.Errorf("other content: %v", err)
+		}
+		_, err = schedule.ScheduleEvent(t.Context(), q, ns, "bill.due", nil, at, &schedule.EventOptions{Broadcast: true})
+		if e, _ := errors.AsType[*nexus.Error](err); !errors.Is(err, nexus.ErrInvalid) || e.Field != "broadcast" {
+			t.Errorf("a broadcast: %v", err)
 		}
 		db.SetNow(at.Add(-time.Microsecond))
 		if n := fire(db); n != 0 {
@@ -55,10 +59,9 @@ func TestAnEventFiresOnceAtItsTime(t *testing.T) {
 			Authored, Emitted                        time.Time
 			Tags                                     []string
 			Headers                                  map[string]string
-			Message                                  string
 		}
 		rows, err := db.Owner.Query(t.Context(), `select l.payload::text, l.correlation_id, l.ordering_key, l.producer_node_id, l.causation_uid,
-				l.authored_at, l.emitted_at, l.tags, l.headers, q.message ->> 'broadcast'
+				l.authored_at, l.emitted_at, l.tags, l.headers
 			from core.event_log l join pgmq.q_core_events_shop q on q.msg_id = (l.metadata ->> 'messageId')::bigint where l.event_uid = $1`, opts.ID)
 		if err != nil {
 			t.Fatal(err)
@@ -68,7 +71,7 @@ func TestAnEventFiresOnceAtItsTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		got.Authored, got.Emitted = got.Authored.UTC(), got.Emitted.UTC()
-		want := event{`{"n": 1}`, "c", "o", "p", opts.CausationUID, opts.AuthoredAt, at.UTC(), opts.Tags, opts.Headers, "true"}
+		want := event{`{"n": 1}`, "c", "o", "p", opts.CausationUID, opts.AuthoredAt, at.UTC(), opts.Tags, opts.Headers}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("event (-want +got):\n%s", diff)
 		}

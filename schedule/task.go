@@ -26,6 +26,12 @@ type Task struct {
 	StartsAt, EndsAt time.Time     // the first and the last moment at which it may have a slot; "@every" counts from StartsAt
 }
 
+// TaskOf is task with an event type and a payload that the compiler checks, in place of what task says of these.
+func TaskOf[T any](t nexus.EventType[T], payload T, task Task) Task {
+	task.Type, task.Payload = string(t), payload
+	return task
+}
+
 // Misfire is what happens to slots that passed while nothing could fire.
 type Misfire string
 
@@ -95,6 +101,14 @@ func DeleteTask(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, name stri
 // RunTaskNow emits the task's event now, once more than its schedule says. A paused task is refused.
 func RunTaskNow(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, name string) error {
 	return db.Do(ctx, q, "run_task_now", "core.run_task_now($1::text, $2::text)", string(ns), name)
+}
+
+// BackfillTask fires the slots from the first time up to the second, at most to now and 1,000 of them, that have not fired or been skipped,
+// and returns how many. The overlap policy is not asked. A paused task is refused.
+func BackfillTask(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, name string, from, to time.Time) (n int, err error) {
+	err = db.Call(ctx, q, "backfill_task", "select core.backfill_task($1::text, $2::text, $3::timestamptz, $4::timestamptz)",
+		[]any{string(ns), name, db.Time(from), db.Time(to)}, &n)
+	return n, err
 }
 
 // NextRuns returns the next n slots, at most 1,000, after from (zero: now), in UTC; fewer if there are no more. It is what fires: the

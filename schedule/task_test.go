@@ -51,6 +51,13 @@ func TestATaskByName(t *testing.T) {
 		if n := dbtest.Get[int](db, "select count(*)::int from core.task_runs where task_id = $1", id); n != 1 {
 			t.Errorf("%d runs", n)
 		}
+		week := time.Date(2030, 2, 1, 0, 0, 0, 0, time.UTC) // the task's first
+		if n, err := schedule.BackfillTask(t.Context(), q, ns, "close-day", week, week.AddDate(0, 0, 7)); err != nil || n != 0 {
+			t.Errorf("backfill of what is to come: %d, %v", n, err)
+		}
+		if _, err := schedule.BackfillTask(t.Context(), q, ns, "close-day", week, week); !errors.Is(err, nexus.ErrInvalid) {
+			t.Errorf("backfill of nothing: %v", err)
+		}
 		if err := schedule.DeleteTask(t.Context(), q, ns, "close-day"); err != nil {
 			t.Error(err)
 		}

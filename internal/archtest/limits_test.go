@@ -14,17 +14,17 @@ type limit struct {
 }
 
 var limits = []limit{
-	{"testing", []string{"nexustest", "internal/dbtest"}, "it adds flags and its own init to every program that links it"},
+	{"testing", []string{"nexustest", "internal/bigdb", "internal/dbtest", "internal/everycall"}, "it adds flags and its own init to every program that links it"},
 	{"github.com/robfig/cron", []string{"schedule"}, "it only checks expressions; next runs are computed in SQL, once"},
-	{"github.com/kelseyhightower/envconfig", []string{"internal/config"}, "settings are read in one place"},
-	{"go.yaml.in/yaml", []string{"internal/cli"}, "files are read where people give them; in Go a declaration is a value"},
-	{"github.com/spf13/cobra", []string{"internal/cli"}, "only the command line knows of command lines"},
-	{"github.com/rs/zerolog", []string{"internal/app"}, "packages take a *slog.Logger; which library writes is the program's choice"},
-	{"github.com/jackc/pgx-zerolog", []string{"internal/app"}, "packages take a *slog.Logger; which library writes is the program's choice"},
-	{"github.com/prometheus", []string{"internal/observe", "internal/app", "node"}, "the names are in internal/telemetry; only what counts needs the library, and node for the type of its configuration"},
-	{"go.opentelemetry.io", []string{"internal/telemetry", "internal/observe", "internal/app", "node"}, "the names are in internal/telemetry, which emit and handlers share"},
-	{"github.com/exaring/otelpgx", []string{"internal/app"}, "programs that embed a node trace their pools as they like"},
-	{"github.com/ory/dockertest", []string{"internal/dbtest"}, "it belongs to tests"},
+	{"github.com/kelseyhightower/envconfig", []string{"cmd/nexus-node/internal/config"}, "settings are read in one place"},
+	{"go.yaml.in/yaml", []string{"cmd/nexus-node/internal/cli"}, "files are read where people give them; in Go a declaration is a value"},
+	{"github.com/spf13/cobra", []string{"cmd/nexus-node/internal/cli"}, "only the command line knows of command lines"},
+	{"github.com/rs/zerolog", []string{"cmd/nexus-node/internal/app"}, "packages take a *slog.Logger; which library writes is the program's choice"},
+	{"github.com/jackc/pgx-zerolog", []string{"cmd/nexus-node/internal/app"}, "packages take a *slog.Logger; which library writes is the program's choice"},
+	{"github.com/prometheus", []string{"internal/observe", "cmd/nexus-node/internal/app", "node"}, "the names are in internal/telemetry; only what counts needs the library, and node for the type of its configuration"},
+	{"go.opentelemetry.io", []string{"internal/telemetry", "internal/observe", "cmd/nexus-node/internal/app", "node"}, "the names are in internal/telemetry, which emit and handlers share"},
+	{"github.com/exaring/otelpgx", []string{"cmd/nexus-node/internal/app"}, "programs that embed a node trace their pools as they like"},
+	{"github.com/ory/dockertest", []string{"nexustest/container"}, "Docker's client brings some forty modules along"},
 }
 
 func TestOutsidePackagesStayWhereTheyBelong(t *testing.T) {

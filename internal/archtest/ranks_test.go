@@ -9,14 +9,14 @@ import (
 
 // ranks lists the packages below the module's path from the lowest to the highest; "" is the root, package nexus.
 var ranks = [][]string{
-	{"", "sql", "internal/config"},
+	{"", "sql", "cmd/nexus-node/internal/config"},
 	{"internal/db", "internal/svc", "internal/pgdev"},
 	{"internal/consume", "internal/telemetry"},
 	{"queue", "deadletter", "schedule", "trigger", "outbox", "migrate"},
 	{"cronsync", "workflow", "internal/doctor", "internal/observe"},
 	{"node", "dashboard"},
-	{"internal/app", "internal/demo"},
-	{"internal/cli"},
+	{"cmd/nexus-node/internal/app", "cmd/nexus-node/internal/demo"},
+	{"cmd/nexus-node/internal/cli"},
 	{"cmd/nexus-node"},
 }
 
@@ -26,9 +26,13 @@ var beside = map[string]struct {
 	why       string
 }{
 	"nexustest":                        {nil, "it belongs to users' tests and brings package testing along"},
-	"internal/dbtest":                  {[]string{"nexustest", "internal/pgdev/cmd/with-postgres"}, "it belongs to tests"},
+	"nexustest/container":              {nil, "it belongs to users' tests"},
+	"internal/dbtest":                  {[]string{"nexustest", "nexustest/container", "internal/bigdb", "internal/everycall", "internal/pgdev/cmd/with-postgres"}, "it belongs to tests"},
+	"internal/mainjob":                 {[]string{"chaos"}, "it belongs to tests"},
 	"internal/archtest":                {nil, "it only holds tests"},
-	"internal/docgen":                  {nil, "it writes the reference pages"},
+	"internal/everycall":               {nil, "it belongs to tests"},
+	"internal/bigdb":                   {nil, "it belongs to tests"},
+	"cmd/nexus-node/internal/docgen":   {nil, "it writes the reference pages"},
 	"internal/pgdev/cmd/with-postgres": {nil, "it is a program"},
 	"bench":                            {nil, "it measures what users see, as a user"},
 	"chaos":                            {nil, "it attacks what users see, as a user"},
@@ -88,7 +92,7 @@ func TestDirectionJudges(t *testing.T) {
 		wrong    bool
 	}{
 		{"queue", "", false},
-		{"cmd/nexus-node", "internal/config", false},
+		{"cmd/nexus-node", "cmd/nexus-node/internal/config", false},
 		{"queue", "deadletter", true},
 		{"queue", "node", true},
 		{"", "queue", true},

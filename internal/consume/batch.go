@@ -15,7 +15,7 @@ type batch struct {
 	items     []*delivery
 	leased    bool
 	alone     bool         // may have killed a process
-	key       int64        // express: of the advisory lock
+	xact      int64        // express: the number of tx
 	tx        *transaction // express: holds the locks
 	began     time.Time
 	claimTook time.Duration
@@ -62,6 +62,7 @@ func (b *Batches) express(t *batch) {
 		switch {
 		case err != nil:
 			b.failed(time.Now(), err)
+			b.recall(t.xact) // it may be there, and the transaction is not
 		case !b.fallback:
 			b.fallback = true
 			b.Log.Warn("a node died in express, using leases until five minutes have been quiet", "source", b.Key())
@@ -91,16 +92,16 @@ func (b *Batches) express(t *batch) {
 	b.mu.Lock()
 	b.span.undone()
 	b.mu.Unlock()
-	// The mark goes first, while the lock is still there: a mark without a lock says that this node died.
-	if h.kind != haltLost || !b.lostAgain() {
-		b.unmark(marker)
+	// The mark goes first, while the transaction still runs: a mark without one says that this node died.
+	if h.kind != haltLost || !b.lostOften(t.items) {
+		b.unmark(marker, t.xact)
 	}
 	if h.kind == haltLimit { // before the rows are free for another claim
 		b.mu.Lock()
 		b.leaseTill = time.Now().Add(untilExpress)
 		b.mu.Unlock()
 	}
-	closed := h.stuck != nil || t.tx.conn.Conn().IsClosed()
+	closed := h.stuck != nil || t.tx.lost()
 	r.quit(h)
 	switch h.kind {
 	case haltLimit:
@@ -138,36 +139,67 @@ func (b *Batches) mark(t *batch) (marker int64, leases bool, err error) {
 	b.mu.Lock()
 	from := b.markerFrom
 	b.mu.Unlock()
-	if marker, leases, err = b.queue.openExpress(ctx, t.key, t.items, from); err != nil || leases {
+	if marker, leases, err = b.queue.openExpress(ctx, t.xact, t.items, from); err != nil || leases {
 		return 0, leases, err
 	}
 	// What is older than any batch can be was looked at often enough; the sweep of the tick goes on looking.
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.recovered()
 	if now := time.Now(); now.Sub(b.markerAt) > 2*b.limit+10*time.Second {
 		b.markerFrom, b.marker, b.markerAt = b.marker, marker, now
 	}
 	return marker, false, nil
 }
 
-// unmark takes the mark back. If that does not succeed the batch counts as one that a node died of, which costs only speed.
-func (b *Batches) unmark(marker int64) {
+// unmark takes the mark back, or sees to it that this is done.
+func (b *Batches) unmark(marker, xact int64) {
 	ctx, cancel := context.WithTimeout(b.ctx, time.Second)
 	defer cancel()
-	if err := b.queue.closeExpress(ctx, marker); err != nil && b.ctx.Err() == nil {
-		b.Log.Warn("cannot take back the mark of a batch, so the consumer will use leases for a while", "source", b.Key(), "error", err)
+	if err := b.queue.closeExpress(ctx, marker); err != nil {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.recall(xact)
 	}
 }
 
-// lostAgain notes a lost connection and reports whether there was one a moment ago. One is nothing to do with the batch; a
-// batch that makes the server end the session each time must be told from the others, and is left looking like a death.
-func (b *Batches) lostAgain() bool {
+// recall takes back the mark of a batch that was lost with its connection, as soon as there is one again. Until then it may count as
+// that of a node that died, which costs only speed. The caller holds the mutex.
+func (b *Batches) recall(xact int64) {
+	b.recalls.Go(func() {
+		for tries := 1; ; tries++ {
+			ctx, cancel := context.WithTimeout(b.ctx, exchangeTimeout)
+			err := b.queue.recallExpress(ctx, xact)
+			cancel()
+			if err == nil {
+				return
+			}
+			if db.Unavailable(err) {
+				b.Unavailable(err)
+			}
+			if !pause(b.ctx, min(backoff(tries), time.Second)) {
+				return
+			}
+		}
+	})
+}
+
+// lostOften notes items that were lost with their connection, and reports whether one of them was for the third time, each within a
+// minute of the last. A restart or a cut is nothing to do with the batch; one that makes the server end the session each time must be told
+// from the others, and is left looking like a death.
+func (b *Batches) lostOften(items []*delivery) (often bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := time.Now()
-	again := now.Sub(b.lostAt) < lostTwice
+	if now.Sub(b.lostAt) > lostWithin {
+		clear(b.losses)
+	}
 	b.lostAt = now
-	return again
+	for _, m := range items {
+		b.losses[m.msgID]++
+		often = often || b.losses[m.msgID] >= lostMost
+	}
+	return often
 }
 
 // leaseByID takes items of a batch that failed as a whole under a lease, so that the attempts count, and hands them on.
@@ -209,7 +241,7 @@ func (b *Batches) endedEarly(t *batch, hold *hold, items []*delivery, end Result
 func (b *Batches) underLease(t *batch, items []*delivery) {
 	hold := b.hold(t, items)
 	defer hold.stop()
-	if t.alone {
+	if t.alone && !b.lease {
 		// If the process dies of it, that must not count for what runs beside it.
 		b.await(b.ctx, func() bool { return len(b.busy) == 1 || b.cancelled })
 	}
@@ -234,7 +266,7 @@ func (b *Batches) once(t *batch, hold *hold, items []*delivery) (left []*deliver
 		b.settle(t, hold, released(items, 0, nexus.ErrDraining.Error(), ""))
 		return nil
 	}
-	tx, err := begin(b.ctx, b.Pool, "savepoint "+guard)
+	tx, err := b.begin(b.ctx, false, "savepoint "+guard)
 	if err != nil {
 		b.mu.Lock()
 		b.failed(time.Now(), err)
@@ -299,11 +331,12 @@ func (b *Batches) failure(m *delivery, h *halt) Result {
 func (b *Batches) policy(m *delivery) string { return b.Handlers.route(m.d.Type, nil).policy }
 
 func (b *Batches) say(m *delivery, r Result) {
+	what := b.Handlers.route(m.d.Type, nil).about(&m.d)
 	switch r.Action {
 	case Retry:
-		b.Log.Warn("attempt failed", append(about(&m.d), "reason", r.Reason, "error", storable(r.Error, 300))...)
+		b.Log.Warn("attempt failed", append(what, "reason", r.Reason, "error", storable(r.Error, 300))...)
 	case Reject:
-		b.Log.Warn("event rejected", append(about(&m.d), "reason", storable(r.Reason, 300))...)
+		b.Log.Warn("event rejected", append(what, "reason", storable(r.Reason, 300))...)
 	}
 }
 

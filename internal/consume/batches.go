@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -19,8 +18,9 @@ const (
 	// untilExpress is how long a reason to use leases must be past.
 	untilExpress = 5 * time.Minute
 
-	// lostTwice is how soon after a lost connection a second one makes the batch suspect of causing it.
-	lostTwice = time.Minute
+	// lostMost is how often a message may be lost with its connection, each time lostWithin of the last, before it is suspect of causing it.
+	lostMost   = 3
+	lostWithin = time.Minute
 )
 
 // Batches runs handlers whose items share a transaction: On with Express and OnBatch.
@@ -52,10 +52,13 @@ type Batches struct {
 	changed   sync.Cond
 	busy      map[*batch]struct{}
 	stuck     map[*shared][]*nexus.Delivery // of handlers that do not come back
+	allStuck  time.Time                     // since when they have all places; zero: they have not
 	alive     bool                          // the claiming goroutine
 	draining  bool
 	cancelled bool // nothing may begin any more
 
+	looked      time.Time // when a lookout was last answered, until the claiming goroutine takes note of it
+	due         bool      // what it saw
 	pace        pace
 	floor       floor
 	lingerUntil time.Time
@@ -63,11 +66,14 @@ type Batches struct {
 	chunk       int           // On: items behind one savepoint
 	whole, part time.Duration // moving averages of a batch, and of what the database has of it besides the handlers
 
-	fallback   bool      // a node died in express
-	solo       bool      // the last claim found what has to go alone
-	leaseTill  time.Time // this node's own reason to use leases
-	lostAt     time.Time // the last lost connection
-	marker     int64     // a recent one of this node's
+	fallback   bool          // a node died in express
+	solo       bool          // the last claim found what has to go alone
+	leftAlone  int64         // the lowest item that has to, 0: none
+	leaseTill  time.Time     // this node's own reason to use leases
+	lostAt     time.Time     // the last lost connection
+	losses     map[int64]int // how often a message was lost with its connection of late
+	recalls    sync.WaitGroup
+	marker     int64 // a recent one of this node's
 	markerAt   time.Time
 	markerFrom int64 // where to look for the dead
 
@@ -82,25 +88,30 @@ type Batches struct {
 func NewBatches(cfg Config, queue *Deliveries, limit time.Duration) *Batches {
 	cfg.Source = queue
 	b := &Batches{
-		Config: cfg, queue: queue, limit: limit, most: cfg.Workers, size: 1,
-		kick: make(chan struct{}, 1), hurry: make(chan struct{}), busy: map[*batch]struct{}{}, stuck: map[*shared][]*nexus.Delivery{},
+		Config: cfg, queue: queue, limit: limit, most: cfg.Workers,
+		kick: make(chan struct{}, 1), hurry: make(chan struct{}), busy: map[*batch]struct{}{}, stuck: map[*shared][]*nexus.Delivery{}, losses: map[int64]int{},
 		pace: pace{poll: cfg.Poll, pause: firstPause},
+	}
+	if b.Turn == nil {
+		b.Turn = new(Turn)
+	}
+	if b.Absence == nil {
+		b.Absence = new(Absence)
 	}
 	b.changed.L = &b.mu
 	b.ctx, b.end = context.WithCancel(context.Background())
 	b.patterns, b.maxAttempts = cfg.Handlers.limits()
 	grows := true
-	for _, h := range cfg.Handlers.list {
-		size := h.Size
-		if size == 0 {
-			size = defaultSize
-		}
+	for _, h := range cfg.Handlers.list { // of those that set something all set the same, see NoneIdle
 		grows = grows && h.Size == 0 && h.Linger == 0
-		b.size, b.linger = max(b.size, size), max(b.linger, h.Linger)
+		b.size, b.linger = max(b.size, h.Size), max(b.linger, h.Linger)
 		b.lease = b.lease || h.Lease
 		if h.Workers > 0 {
 			b.most = min(b.most, h.Workers)
 		}
+	}
+	if b.size == 0 {
+		b.size = defaultSize
 	}
 	b.chunk, b.span = max(b.size/4, 1), newSpan(b.size, grows)
 	return b
@@ -125,6 +136,14 @@ func (b *Batches) Wake() {
 	b.stir()
 }
 
+// Looked says that the queue was looked at while it waits, and whether something is due there, whoever may handle it.
+func (b *Batches) Looked(due bool) {
+	b.mu.Lock()
+	b.looked, b.due = time.Now(), b.due || due
+	b.mu.Unlock()
+	b.stir()
+}
+
 func (b *Batches) stir() {
 	select {
 	case b.kick <- struct{}{}:
@@ -132,7 +151,14 @@ func (b *Batches) stir() {
 	}
 }
 
-// LastFetch is when a claim was last answered, or when there was last no room for one.
+// Stuck is how many places have handlers that ignore the end of their context, and since when all of them have; zero if one is left.
+func (b *Batches) Stuck() (places int, all time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.stuck), b.allStuck
+}
+
+// LastFetch is when a claim was last answered, or when there was last no room for one, since handlers ran that may come back.
 func (b *Batches) LastFetch() time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -187,6 +213,12 @@ func (b *Batches) claims() {
 
 // plan decides what to do now. The caller holds the mutex.
 func (b *Batches) plan(now time.Time) batchStep {
+	if !b.looked.IsZero() {
+		b.lastGood = b.looked
+		b.pace.lookedAt(b.looked, b.due)
+		b.looked, b.due = time.Time{}, false
+	}
+	b.pace.unwatched(now)
 	switch {
 	case b.draining:
 		return batchStep{stop: true}
@@ -194,7 +226,9 @@ func (b *Batches) plan(now time.Time) batchStep {
 		return batchStep{until: b.retryAt}
 	// What is stuck keeps nobody from the database, only its own place.
 	case len(b.busy) >= b.crew() || len(b.busy)+len(b.stuck) >= b.most:
-		b.lastGood = now
+		if len(b.stuck) < b.most {
+			b.lastGood = now
+		}
 		return batchStep{}
 	case b.pace.wake || !now.Before(b.pace.next):
 		return batchStep{ask: b.ask(now, b.span.now)}
@@ -212,7 +246,7 @@ func (b *Batches) plan(now time.Time) batchStep {
 // crew is how many batches to have in hand: as many as keep one of them at the database, where more would only be in each
 // other's way, while the handlers of the others run. The caller holds the mutex.
 func (b *Batches) crew() int {
-	if b.fallback || b.solo {
+	if b.solo {
 		return 1
 	}
 	n := 2
@@ -241,8 +275,9 @@ func (b *Batches) ask(now time.Time, n int) batchAsk {
 	}
 	if leased {
 		a.lease = db.Interval(b.Lease)
+		a.Alone = b.Turn.take()
 	} else {
-		a.key, a.within = rand.Int64(), db.Interval(b.limit)
+		a.within = db.Interval(b.limit)
 	}
 	return a
 }
@@ -251,17 +286,20 @@ func (b *Batches) ask(now time.Time, n int) batchAsk {
 func (b *Batches) claim(a batchAsk) *batch {
 	ctx, cancel := context.WithTimeout(b.ctx, exchangeTimeout)
 	defer cancel()
-	t := &batch{key: a.key, leased: a.lease != ""}
+	t := &batch{leased: a.lease != ""}
 	var found Found
 	var err error
 	began := time.Now()
 	if t.leased {
 		found, err = b.queue.leaseBatch(ctx, a)
-	} else if t.tx, err = begin(ctx, b.Pool, refuseCommitSQL); err == nil {
+	} else if t.tx, err = b.begin(ctx, true, refuseCommitSQL); err == nil {
 		began = time.Now()
 		found, err = b.queue.lockBatch(ctx, t.tx.conn.Conn(), a)
 	}
-	t.began, t.alone = began, found.Alone > 0
+	t.began, t.alone, t.xact = began, a.Alone && found.Alone > 0 && len(found.Items) > 0, found.xact
+	if a.Alone && !t.alone {
+		b.Turn.free()
+	}
 	for _, it := range found.Items {
 		t.items = append(t.items, it.(*delivery))
 	}
@@ -280,7 +318,9 @@ func (b *Batches) claim(a batchAsk) *batch {
 			b.failed(now, err)
 		}
 	} else {
-		b.recovered()
+		if t.leased || len(t.items) == 0 {
+			b.recovered() // else when the batch has its mark too
+		}
 		b.lastGood = now
 		b.learn(now, a, found, t.claimTook)
 		if len(t.items) > 0 {
@@ -311,7 +351,13 @@ func (b *Batches) learn(now time.Time, a batchAsk, found Found, took time.Durati
 	if found.Quiet {
 		b.fallback = false
 	}
-	b.solo = found.Alone > 0
+	b.solo = a.Alone && found.Alone > 0 && !b.lease
+	if found.Alone > 0 {
+		if b.leftAlone == 0 || found.LeftAlone < b.leftAlone {
+			b.leftAlone = found.LeftAlone
+		}
+		b.Turn.await(b, b.nextAlone)
+	}
 	if found.Few > 0 {
 		if b.lingerUntil.IsZero() {
 			b.lingerUntil = now.Add(b.linger)
@@ -322,7 +368,7 @@ func (b *Batches) learn(now time.Time, a batchAsk, found Found, took time.Durati
 	n := len(found.Items) + found.Buried
 	more := n >= a.Limit
 	switch {
-	case found.Alone > 0:
+	case a.Alone && found.Alone > 0:
 		more = true
 	case a.Sweep:
 		if more {
@@ -348,15 +394,30 @@ func (b *Batches) leave(t *batch) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.busy, t)
+	if t.alone {
+		b.Turn.free()
+	}
 	if t.settled > 0 && !t.leased {
 		b.whole = average(b.whole, now.Sub(t.began)-t.claimTook)
 		b.part = average(b.part, t.overhead)
 	}
 	if len(t.left) > 0 {
-		b.floor.lower(slices.MinFunc(t.left, func(x, y *delivery) int { return cmp.Compare(x.d.MessageID, y.d.MessageID) }).d.MessageID)
+		b.floor.lower(slices.MinFunc(t.left, func(x, y *delivery) int { return cmp.Compare(x.msgID, y.msgID) }).msgID)
 		b.pace.next = now
 	}
 	b.changed.Broadcast()
+	b.stir()
+}
+
+// nextAlone claims again, since the turn of the node is free for an item that has to go alone.
+func (b *Batches) nextAlone() {
+	b.mu.Lock()
+	if b.leftAlone > 0 {
+		b.floor.lower(b.leftAlone)
+		b.leftAlone = 0
+	}
+	b.pace.wake = true
+	b.mu.Unlock()
 	b.stir()
 }
 
@@ -375,7 +436,11 @@ func (b *Batches) failed(now time.Time, err error) {
 	b.failures++
 	b.lastErr = err
 	b.retryAt = now.Add(backoff(b.failures))
-	if now.Sub(b.logged) > sayEvery {
+	switch {
+	case b.Absence.note(err, b.Key(), b.Log):
+		b.lastGood = now // the database answered, and a restart of this process would mend nothing
+	case tableGone(err, b.failures):
+	case now.Sub(b.logged) > sayEvery:
 		b.logged = now
 		b.Log.Warn("cannot claim or settle, trying on", "source", b.Key(), "failures", b.failures, "error", err)
 	}
@@ -388,6 +453,9 @@ func (b *Batches) failed(now time.Time, err error) {
 func (b *Batches) recovered() {
 	if b.failures == 0 {
 		return
+	}
+	if b.Absence.over() {
+		b.Log.Info("the queue's tables are back", "source", b.Key())
 	}
 	b.Log.Info("claiming again", "source", b.Key(), "failures", b.failures)
 	b.failures, b.retryAt, b.logged, b.lastErr = 0, time.Time{}, time.Time{}, nil
@@ -425,6 +493,7 @@ func (b *Batches) Stop(grace context.Context) []*nexus.Delivery {
 	b.await(last, idle)
 	b.end()
 	b.await(context.Background(), idle)
+	b.recalls.Wait()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Concat(slices.Collect(maps.Values(b.stuck))...)

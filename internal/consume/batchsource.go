@@ -20,38 +20,39 @@ const (
 )
 
 const (
-	claimBatchSQL = `select outcome, msg_id, read_ct, message, headers, scanned_to
-from core.claim_batch($1::text, $2::text[], $3::int[], $4::int, $5::int, $6::bigint, $7::int, $8::bool, $9::bigint, $10::text::interval, $11::text::interval)`
+	claimBatchSQL = `select outcome, msg_id, read_ct, message, headers, scanned_to, ` + readAt + `
+from core.claim_batch($1::text, $2::text[], $3::int[], $4::int, $5::int, $6::bigint, $7::int, $8::bool, $9::bigint, $10::text::interval, $11::text::interval, $12::bool)`
 
 	openExpressSQL = `select leases, marker_id from core.open_express($1::text, $2::text, $3::bigint, $4::bigint[], $5::bigint)`
 
 	closeExpressCall = `core.close_express($1::text, $2::bigint)`
 
-	claimTheseSQL = `select msg_id, read_ct from core.claim_these($1::text, $2::bigint[], $3::int[], $4::text::interval)`
+	recallExpressCall = `core.recall_express($1::text, $2::text, array[$3::bigint])`
+
+	claimTheseSQL = `select msg_id, read_ct, ` + readAt + ` from core.claim_these($1::text, $2::bigint[], $3::int[], $4::text::interval)`
 
 	settleBatchSQL = `select outcome, msg_id
-from core.settle_batch($1::text, $2::text, $3::bigint, $4::bigint[], $5::int[], $6::bigint[], $7::int[], $8::text[], $9::text[]::interval[],
-  $10::text[]::jsonb[], $11::text[], $12::text[])`
+from core.settle_batch($1::text, $2::text, $3::bigint, $4::bigint[], $5::int[], $6::timestamptz[], $7::bigint[], $8::int[], $9::timestamptz[],
+  $10::text[], $11::text[]::interval[], $12::text[]::jsonb[], $13::text[], $14::text[])`
 )
 
 // batchAsk says what a batch shall hold. A lease of zero means express.
 type batchAsk struct {
 	Ask
 	atLeast int
-	key     int64 // express: of the advisory lock
 	within  string
 	lease   string
 }
 
 func (s *Deliveries) batchArgs(a batchAsk) []any {
-	var key *int64
+	var express *int64 // any number
 	var within, lease *string
 	if a.lease == "" {
-		key, within = &a.key, &a.within
+		express, within = new(int64), &a.within
 	} else {
 		lease = &a.lease
 	}
-	return []any{s.Queue, a.Types, a.MaxAttempts, a.Limit, a.atLeast, a.Floor, a.Window, a.Sweep, key, within, lease}
+	return []any{s.Queue, a.Types, a.MaxAttempts, a.Limit, a.atLeast, a.Floor, a.Window, a.Sweep, express, within, lease, a.Alone}
 }
 
 // lockBatch locks a batch in the transaction on conn and sets the guard behind the locks.
@@ -76,10 +77,10 @@ func (s *Deliveries) leaseBatch(ctx context.Context, a batchAsk) (Found, error) 
 }
 
 // openExpress marks a batch as in hand, unless the consumer has to use leases.
-func (s *Deliveries) openExpress(ctx context.Context, key int64, batch []*delivery, floor int64) (marker int64, leases bool, err error) {
+func (s *Deliveries) openExpress(ctx context.Context, xact int64, batch []*delivery, floor int64) (marker int64, leases bool, err error) {
 	ids, _ := fences(batch)
 	var id *int64
-	err = db.Call(ctx, s.Pool, "open_express", openExpressSQL, []any{s.Queue, s.Node(), key, ids, floor}, &leases, &id)
+	err = db.Call(ctx, s.Pool, "open_express", openExpressSQL, []any{s.Queue, s.Node(), xact, ids, floor}, &leases, &id)
 	if id != nil {
 		marker = *id
 	}
@@ -90,27 +91,36 @@ func (s *Deliveries) closeExpress(ctx context.Context, marker int64) error {
 	return db.Do(ctx, s.Pool, "close_express", closeExpressCall, s.Queue, marker)
 }
 
+// recallExpress takes back the mark of a batch, if there is one, by the transaction that openExpress was given.
+func (s *Deliveries) recallExpress(ctx context.Context, xact int64) error {
+	return db.Do(ctx, s.Pool, "recall_express", recallExpressCall, s.Queue, s.Node(), xact)
+}
+
 // leaseThese leases exactly the messages of a batch that was locked, and returns those it got.
 func (s *Deliveries) leaseThese(ctx context.Context, batch []*delivery, lease string) ([]*delivery, error) {
 	ids, cts := fences(batch)
 	rows, _ := s.Pool.Query(ctx, claimTheseSQL, s.Queue, ids, cts, lease)
 	defer rows.Close()
-	read := map[int64]int32{}
+	type reading struct {
+		ct int32
+		at int64
+	}
+	read := map[int64]reading{}
 	for rows.Next() {
 		var id int64
-		var ct int32
-		if err := rows.Scan(&id, &ct); err != nil {
+		var r reading
+		if err := rows.Scan(&id, &r.ct, &r.at); err != nil {
 			return nil, db.Error(ctx, "claim_these", err)
 		}
-		read[id] = ct
+		read[id] = r
 	}
 	if err := rows.Err(); err != nil {
 		return nil, db.Error(ctx, "claim_these", err)
 	}
 	var got []*delivery
 	for _, m := range batch {
-		if ct, ok := read[m.d.MessageID]; ok {
-			m.readCt = ct
+		if r, ok := read[m.msgID]; ok {
+			m.readCt, m.readAt = r.ct, r.at
 			got = append(got, m)
 		}
 	}
@@ -118,10 +128,10 @@ func (s *Deliveries) leaseThese(ctx context.Context, batch []*delivery, lease st
 }
 
 // commitBatch settles a batch and commits, in one round trip. marker is nil under leases.
-func (s *Deliveries) commitBatch(ctx context.Context, conn *pgx.Conn, marker *int64, results []Result) ([]Outcome, error) {
+func (s *Deliveries) commitBatch(ctx context.Context, t *transaction, marker *int64, results []Result) ([]Outcome, error) {
 	args := s.settleArgs(results)
 	b := &pgx.Batch{}
-	marked := queueLook(b)
+	marked := t.queueLook(b)
 	if marker != nil {
 		b.Queue(allowCommitSQL)
 	}
@@ -131,7 +141,7 @@ func (s *Deliveries) commitBatch(ctx context.Context, conn *pgx.Conn, marker *in
 		return err
 	})
 	b.Queue("commit")
-	err := conn.SendBatch(ctx, b).Close()
+	err := t.conn.SendBatch(ctx, b).Close()
 	if !*marked {
 		return nil, errEnded
 	}
@@ -141,7 +151,7 @@ func (s *Deliveries) commitBatch(ctx context.Context, conn *pgx.Conn, marker *in
 func fences(batch []*delivery) (ids []int64, cts []int32) {
 	ids, cts = make([]int64, len(batch)), make([]int32, len(batch))
 	for i, m := range batch {
-		ids[i], cts[i] = m.d.MessageID, m.readCt
+		ids[i], cts[i] = m.msgID, m.readCt
 	}
 	return ids, cts
 }

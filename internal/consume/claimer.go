@@ -63,6 +63,13 @@ func (l *Loop) plan(now time.Time) (s step) {
 	if now.Before(l.retryAt) {
 		return step{until: l.retryAt}
 	}
+	if !l.looked.IsZero() {
+		// It counts as a fetch once a claimer, which would have fetched, has seen it.
+		l.lastGood = l.looked
+		l.pace.lookedAt(l.looked, l.due)
+		l.looked, l.due = time.Time{}, false
+	}
+	l.pace.unwatched(now)
 	want := l.want(now)
 	if len(l.limits) > 0 && l.claiming > 0 {
 		// A claim locks what it looks at, and one without the types of limited handlers would hide their events from the other.
@@ -120,7 +127,7 @@ func (l *Loop) want(now time.Time) int {
 	free := len(l.slots) - l.running
 	outstanding := len(l.ready) + l.claiming
 	room := free + l.prefetch() - outstanding
-	if free <= 0 && l.claiming == 0 {
+	if free <= 0 && l.claiming == 0 && l.stuck < len(l.slots) {
 		l.lastGood = now
 	}
 	switch {
@@ -172,6 +179,7 @@ func (l *Loop) ask(now time.Time, want int) (Ask, *floor, []*limit) {
 		a.Window = max(l.pace.sweepWindow, a.Window)
 	}
 	l.pace.wake = false
+	a.Alone = l.Turn.take()
 	l.claiming += a.Limit
 	for _, lim := range included {
 		lim.used += a.Limit
@@ -253,6 +261,9 @@ func (l *Loop) exchange(s step) {
 			l.pace.wake = l.pace.wake || s.ask.Limit > 0
 			l.failed(now, err)
 		}
+		if s.ask.Alone {
+			l.Turn.free()
+		}
 		return
 	}
 	l.recovered()
@@ -281,7 +292,13 @@ func (l *Loop) exchange(s step) {
 		more = s.floor.found(now, s.ask.Limit, s.ask.Window, found)
 	}
 	l.pace.claimed(now, n, more)
-	l.adopt(sent, found.Items)
+	l.adopt(sent, s.ask.Alone, found.Items)
+	if found.Alone > 0 {
+		if l.leftAlone == 0 || found.LeftAlone < l.leftAlone {
+			l.leftAlone = found.LeftAlone
+		}
+		l.Turn.await(l, l.nextAlone)
+	}
 	if found.Buried > 0 {
 		l.Log.Warn("gave up on events whose processes died, they are dead letters now", "count", found.Buried, "source", l.Source.Key())
 	}
@@ -337,7 +354,11 @@ func (l *Loop) failed(now time.Time, err error) {
 	l.failures++
 	l.lastErr = err
 	l.retryAt = now.Add(backoff(l.failures))
-	if now.Sub(l.logged) > sayEvery {
+	switch {
+	case l.Absence.note(err, l.Source.Key(), l.Log):
+		l.lastGood = now // the database answered, and a restart of this process would mend nothing
+	case tableGone(err, l.failures):
+	case now.Sub(l.logged) > sayEvery:
 		l.logged = now
 		l.Log.Warn("cannot claim or settle, trying on", "source", l.Source.Key(), "failures", l.failures, "error", err)
 	}
@@ -350,6 +371,9 @@ func (l *Loop) failed(now time.Time, err error) {
 func (l *Loop) recovered() {
 	if l.failures == 0 {
 		return
+	}
+	if l.Absence.over() {
+		l.Log.Info("the queue's tables are back", "source", l.Source.Key())
 	}
 	l.Log.Info("claiming again", "source", l.Source.Key(), "failures", l.failures)
 	l.failures, l.retryAt, l.logged, l.lastErr = 0, time.Time{}, time.Time{}, nil
@@ -404,7 +428,7 @@ func (l *Loop) next(ctx context.Context) (*task, error) {
 	var f floor
 	for {
 		now := time.Now()
-		ask := Ask{Types: l.patterns, MaxAttempts: l.maxAttempts, Limit: 1}
+		ask := Ask{Types: l.patterns, MaxAttempts: l.maxAttempts, Limit: 1, Alone: true}
 		ask.Floor, ask.Window = f.from(now, maxBatch)
 		found, err := l.Source.Claim(ctx, nil, ask, l.Lease)
 		if err != nil {
@@ -414,7 +438,7 @@ func (l *Loop) next(ctx context.Context) (*task, error) {
 			l.Observer.Claimed(found.Items, found.Buried)
 		}
 		l.mu.Lock()
-		l.adopt(now, found.Items)
+		l.adopt(now, false, found.Items)
 		if len(l.ready) > 0 {
 			t := l.ready[0]
 			l.ready = nil

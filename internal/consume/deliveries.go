@@ -1,9 +1,12 @@
 package consume
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"maps"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -13,7 +16,7 @@ import (
 	"github.com/nexuspg/nexus/internal/db"
 )
 
-// Deliveries is the source of an unordered consumer: its pgmq queue. The fence is (msg_id, read_ct).
+// Deliveries is the source of an unordered consumer: its pgmq queue. The fence is (msg_id, read_ct, last_read_at).
 type Deliveries struct {
 	Pool        *pgxpool.Pool // the node's own
 	Namespace   nexus.Namespace
@@ -23,14 +26,75 @@ type Deliveries struct {
 	MaxAttempts func(kind string) int // shown to handlers, by event type
 }
 
+// delivery is a message in hand. What fences it is its own: of what handlers get, nothing is read back.
 type delivery struct {
-	d      nexus.Delivery
+	d      nexus.Delivery // the node's own, see Item
+	from   *Deliveries
+	msgID  int64
 	readCt int32
-	due    time.Time // of a retry, a release or a delay; zero for what was due when it was emitted
-	begun  bool      // of a batch: its handlers were called
+	readAt int64       // last_read_at, in microseconds since 1970; 0 of what express only locks
+	alone  bool        // may have killed a process, and was claimed for that
+	ours   bool        // its handlers run in a transaction of the node's, which settles it
+	acked  atomic.Bool // see Acked
+	due    time.Time   // of a retry, a release or a delay; zero for what was due when it was emitted
+	begun  bool        // of a batch: its handlers were called
 }
 
+// Delivery implements [Item].
 func (m *delivery) Delivery() *nexus.Delivery { return &m.d }
+
+func (m *delivery) at() time.Time { return time.UnixMicro(m.readAt).UTC() }
+
+// Handed implements [Item].
+func (m *delivery) Handed(leased bool) *nexus.Delivery {
+	if !leased && !m.ours {
+		m.ours = true
+	}
+	d := m.d
+	d.Payload = bytes.Clone(d.Payload)
+	d.Tags = slices.Clone(d.Tags)
+	d.Headers = maps.Clone(d.Headers)
+	nexus.Bind(&d, m)
+	return &d
+}
+
+// Acked implements [Item].
+func (m *delivery) Acked() bool { return m.acked.Load() }
+
+// boundTo is the delivery that a handler was given as d, nil for one made by hand.
+func boundTo(d *nexus.Delivery) *delivery {
+	if d == nil {
+		return nil
+	}
+	m, _ := nexus.Bound(d).(*delivery)
+	return m
+}
+
+// AckIn settles d, as a leased handler was given it, in the transaction that q points to. Whether that commits is not known here: if
+// the message turns out to be gone that is what was meant, and if it is still there what the handler returns counts as usual.
+func AckIn(ctx context.Context, q nexus.DBTX, d *nexus.Delivery) error {
+	if err := db.Given("ack", q); err != nil {
+		return err
+	}
+	m := boundTo(d)
+	switch {
+	case m == nil:
+		return &nexus.Error{
+			Op: "ack", Code: nexus.CodeArgumentValue, Field: "d", Message: "this delivery was not given to a handler by a node, or was overwritten since",
+			Hint: "give the one that the handler was called with",
+		}
+	case m.ours:
+		return &nexus.Error{
+			Op: "ack", Code: nexus.CodeArgumentValue, Field: "d", Message: "this delivery is settled by the transaction that its handler runs in",
+			Hint: "return nil: writes and acknowledgement commit together",
+		}
+	}
+	if err := db.Do(ctx, q, "ack", ackCall, m.ackArgs()...); err != nil {
+		return err
+	}
+	m.acked.Store(true)
+	return nil
+}
 
 // Due is when the delivery could have been taken at the earliest, as far as is known; of a message sent by hand nothing is.
 func (m *delivery) Due() time.Time {
@@ -43,27 +107,30 @@ func (m *delivery) Due() time.Time {
 // Key returns the queue's name.
 func (s *Deliveries) Key() string { return s.Queue }
 
+// readAt reads last_read_at as a number, which a role's DateStyle does not touch.
+const readAt = `(pg_catalog.date_part('epoch', last_read_at) operator(pg_catalog.*) 1000000)::pg_catalog.int8`
+
 const (
-	claimSQL = `select outcome, msg_id, read_ct, message, headers, scanned_to
-from core.claim($1::text, $2::text[], $3::int[], $4::int, $5::text::interval, $6::bigint, $7::int, $8::bool)`
+	claimSQL = `select outcome, msg_id, read_ct, message, headers, scanned_to, ` + readAt + `
+from core.claim($1::text, $2::text[], $3::int[], $4::int, $5::text::interval, $6::bigint, $7::int, $8::bool, $9::bool)`
 
 	settleSQL = `select outcome, msg_id
-from core.settle($1::text, $2::text, $3::bigint[], $4::int[], $5::bigint[], $6::int[], $7::text[], $8::text[]::interval[],
-  $9::text[]::jsonb[], $10::text[], $11::text[])`
+from core.settle($1::text, $2::text, $3::bigint[], $4::int[], $5::timestamptz[], $6::bigint[], $7::int[], $8::timestamptz[],
+  $9::text[], $10::text[]::interval[], $11::text[]::jsonb[], $12::text[], $13::text[])`
 
-	settleAndClaimSQL = `select outcome, msg_id, read_ct, message, headers, scanned_to
-from core.settle_and_claim($1::text, $2::text, $3::bigint[], $4::int[], $5::bigint[], $6::int[], $7::text[],
-  $8::text[]::interval[], $9::text[]::jsonb[], $10::text[], $11::text[],
-  $12::text[], $13::int[], $14::int, $15::text::interval, $16::bigint, $17::int, $18::bool)`
+	settleAndClaimSQL = `select outcome, msg_id, read_ct, message, headers, scanned_to, ` + readAt + `
+from core.settle_and_claim($1::text, $2::text, $3::bigint[], $4::int[], $5::timestamptz[], $6::bigint[], $7::int[], $8::timestamptz[],
+  $9::text[], $10::text[]::interval[], $11::text[]::jsonb[], $12::text[], $13::text[],
+  $14::text[], $15::int[], $16::int, $17::text::interval, $18::bigint, $19::int, $20::bool, $21::bool)`
 
-	extendSQL = `select msg_id from core.extend($1::text, $2::bigint[], $3::int[], $4::text::interval)`
+	extendSQL = `select msg_id from core.extend($1::text, $2::bigint[], $3::int[], $4::timestamptz[], $5::text::interval)`
 
-	ackSQL = `select core.ack($1::text, $2::text, $3::bigint, $4::int)`
+	ackCall = `core.ack($1::text, $2::text, $3::bigint, $4::int, $5::text::timestamptz)`
 )
 
 // Claim implements [Source].
 func (s *Deliveries) Claim(ctx context.Context, results []Result, ask Ask, lease time.Duration) (Found, error) {
-	claim := []any{ask.Types, ask.MaxAttempts, ask.Limit, db.Interval(lease), ask.Floor, ask.Window, ask.Sweep}
+	claim := []any{ask.Types, ask.MaxAttempts, ask.Limit, db.Interval(lease), ask.Floor, ask.Window, ask.Sweep, ask.Alone}
 	var rows pgx.Rows
 	if len(results) == 0 {
 		rows, _ = s.Pool.Query(ctx, claimSQL, append([]any{s.Queue}, claim...)...) // rows carry the error
@@ -82,17 +149,18 @@ func (s *Deliveries) read(rows pgx.Rows, results []Result, begun int32) (Found, 
 	var (
 		outcome          string
 		msgID, scannedTo *int64
+		readAt           *int64
 		readCt           *int32
 		message, headers []byte
 	)
 	for rows.Next() {
 		message, headers = nil, nil
-		if err := rows.Scan(&outcome, &msgID, &readCt, &message, &headers, &scannedTo); err != nil {
+		if err := rows.Scan(&outcome, &msgID, &readCt, &message, &headers, &scannedTo, &readAt); err != nil {
 			return Found{}, err
 		}
 		switch outcome {
 		case "claimed":
-			items = append(items, s.delivery(*msgID, *readCt, begun, message, headers))
+			items = append(items, s.delivery(*msgID, *readCt, readAt, begun, message, headers))
 			f.Bytes = max(f.Bytes, len(message))
 		case "buried":
 			// The same word answers a result that was buried by this exchange.
@@ -108,10 +176,16 @@ func (s *Deliveries) read(rows pgx.Rows, results []Result, begun int32) (Found, 
 			if readCt != nil {
 				f.Looked = int(*readCt)
 			}
+			if msgID != nil {
+				f.xact = *msgID
+			}
 		case "few":
 			f.Few = int(*readCt)
 		case "alone":
 			f.Alone = int(*readCt)
+			if msgID != nil {
+				f.LeftAlone = *msgID
+			}
 		case "quiet":
 			f.Quiet = true
 		default:
@@ -123,22 +197,27 @@ func (s *Deliveries) read(rows pgx.Rows, results []Result, begun int32) (Found, 
 	if err := rows.Err(); err != nil {
 		return Found{}, err
 	}
-	slices.SortFunc(items, func(a, b *delivery) int { return cmp.Compare(a.d.MessageID, b.d.MessageID) })
+	slices.SortFunc(items, func(a, b *delivery) int { return cmp.Compare(a.msgID, b.msgID) })
 	f.Items = make([]Item, len(items))
 	for i, m := range items {
 		f.Items[i] = m
 	}
 	if n := len(items); n > 0 {
-		f.Lowest, f.Highest = items[0].d.MessageID, items[n-1].d.MessageID
+		f.Lowest, f.Highest = items[0].msgID, items[n-1].msgID
 	}
 	return f, nil
 }
 
 // delivery reads a message; begun is 1 if its read_ct does not count the attempt that begins.
-func (s *Deliveries) delivery(msgID int64, readCt, begun int32, message, headers []byte) *delivery {
-	m := &delivery{readCt: readCt}
+func (s *Deliveries) delivery(msgID int64, readCt int32, readAt *int64, begun int32, message, headers []byte) *delivery {
+	m := &delivery{from: s, msgID: msgID, readCt: readCt}
+	if readAt != nil {
+		m.readAt = *readAt
+	}
 	decodeEvent(message, &m.d.Event)
-	m.d.Headers, m.d.Deferrals, m.due = decodeHeaders(headers)
+	var alone int
+	m.d.Headers, m.d.Deferrals, alone, m.due = decodeHeaders(headers)
+	m.alone = alone > 0 && alone == int(readCt)
 	if m.d.Deferrals >= int(readCt+begun) {
 		m.d.Deferrals = 0 // each one follows a read: this count was sent by hand
 	}
@@ -176,24 +255,25 @@ func (s *Deliveries) outcomes(rows pgx.Rows, results []Result) ([]Outcome, error
 }
 
 func byMessage(a, b Item) int {
-	return cmp.Compare(a.(*delivery).d.MessageID, b.(*delivery).d.MessageID)
+	return cmp.Compare(a.(*delivery).msgID, b.(*delivery).msgID)
 }
 
-// settleArgs are the first eleven arguments of settle and settle_and_claim. It sorts results.
+// settleArgs are the first thirteen arguments of settle and settle_and_claim. It sorts results.
 func (s *Deliveries) settleArgs(results []Result) []any {
 	slices.SortFunc(results, func(a, b Result) int { return byMessage(a.Item, b.Item) })
 	ackIDs, ackCts := make([]int64, 0, len(results)), make([]int32, 0, len(results))
-	ids, cts := []int64{}, []int32{}
+	ackAts := make([]time.Time, 0, len(results))
+	ids, cts, ats := []int64{}, []int32{}, []time.Time{}
 	actions, reasons, texts := []string{}, []string{}, []string{}
 	afters, policies := []*string{}, []*string{}
 	for i := range results {
 		r := &results[i]
 		m := r.Item.(*delivery)
 		if r.Action == Ack {
-			ackIDs, ackCts = append(ackIDs, m.d.MessageID), append(ackCts, m.readCt)
+			ackIDs, ackCts, ackAts = append(ackIDs, m.msgID), append(ackCts, m.readCt), append(ackAts, m.at())
 			continue
 		}
-		ids, cts = append(ids, m.d.MessageID), append(cts, m.readCt)
+		ids, cts, ats = append(ids, m.msgID), append(cts, m.readCt), append(ats, m.at())
 		actions = append(actions, r.Action.String())
 		var after, policy *string
 		if r.Exact || r.Action == Release {
@@ -207,13 +287,13 @@ func (s *Deliveries) settleArgs(results []Result) []any {
 		reasons = append(reasons, r.Reason)
 		texts = append(texts, r.Error)
 	}
-	return []any{s.Queue, s.Node(), ackIDs, ackCts, ids, cts, actions, afters, policies, reasons, texts}
+	return []any{s.Queue, s.Node(), ackIDs, ackCts, ackAts, ids, cts, ats, actions, afters, policies, reasons, texts}
 }
 
 // itemOf finds the item of a message among results. Answers are rare, so a search is cheaper than an index.
 func itemOf(results []Result, msgID int64) Item {
 	for i := range results {
-		if m := results[i].Item.(*delivery); m.d.MessageID == msgID {
+		if m := results[i].Item.(*delivery); m.msgID == msgID {
 			return m
 		}
 	}
@@ -224,12 +304,12 @@ func itemOf(results []Result, msgID int64) Item {
 func (s *Deliveries) Extend(ctx context.Context, items []Item, lease time.Duration) ([]Item, error) {
 	// One order of locking for all who touch several messages, or they deadlock.
 	items = slices.SortedFunc(slices.Values(items), byMessage)
-	ids, cts := make([]int64, len(items)), make([]int32, len(items))
+	ids, cts, ats := make([]int64, len(items)), make([]int32, len(items)), make([]time.Time, len(items))
 	for i, it := range items {
 		m := it.(*delivery)
-		ids[i], cts[i] = m.d.MessageID, m.readCt
+		ids[i], cts[i], ats[i] = m.msgID, m.readCt, m.at()
 	}
-	rows, _ := s.Pool.Query(ctx, extendSQL, s.Queue, ids, cts, db.Interval(lease))
+	rows, _ := s.Pool.Query(ctx, extendSQL, s.Queue, ids, cts, ats, db.Interval(lease))
 	gone, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	if err != nil {
 		return nil, db.Error(ctx, "extend", err)
@@ -245,6 +325,9 @@ func (s *Deliveries) Extend(ctx context.Context, items []Item, lease time.Durati
 
 // QueueAck implements [Source].
 func (s *Deliveries) QueueAck(b *pgx.Batch, it Item) {
-	m := it.(*delivery)
-	b.Queue(ackSQL, string(s.Namespace), s.Consumer, m.d.MessageID, m.readCt)
+	b.Queue("select "+ackCall, it.(*delivery).ackArgs()...)
+}
+
+func (m *delivery) ackArgs() []any {
+	return []any{string(m.from.Namespace), m.from.Consumer, m.msgID, m.readCt, db.Time(m.at())}
 }

@@ -18,6 +18,7 @@ const RawType = "unknown.raw"
 
 const (
 	headerDeferrals = "nexus-deferrals" // counts the releases of a message
+	headerAlone     = "nexus-alone"     // the read_ct of a claim that took it alone
 	headerDue       = "nexus-due"       // when a retry, a release or a delay was due
 )
 
@@ -210,15 +211,15 @@ func alphanumeric(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// decodeHeaders splits the headers of a message into the user's, the count of deferrals and the time it was due. Values that are
+// decodeHeaders splits the headers of a message into the user's, the count of deferrals, the read at which it was claimed alone and the time it was due. Values that are
 // no strings came from another pgmq client and are shown as their JSON text.
-func decodeHeaders(raw []byte) (user map[string]string, deferrals int, due time.Time) {
+func decodeHeaders(raw []byte) (user map[string]string, deferrals, alone int, due time.Time) {
 	if len(raw) == 0 {
-		return nil, 0, due
+		return nil, 0, 0, due
 	}
 	var all map[string]json.RawMessage
 	if json.Unmarshal(raw, &all) != nil {
-		return nil, 0, due
+		return nil, 0, 0, due
 	}
 	for k, v := range all {
 		text := string(v)
@@ -231,6 +232,10 @@ func decodeHeaders(raw []byte) (user map[string]string, deferrals int, due time.
 			if n, err := strconv.Atoi(text); err == nil && n > 0 {
 				deferrals = n
 			}
+		case k == headerAlone:
+			if n, err := strconv.Atoi(text); err == nil && n > 0 {
+				alone = n
+			}
 		case k == headerDue:
 			setTime(&due, v)
 		case !strings.HasPrefix(k, reserved):
@@ -240,5 +245,5 @@ func decodeHeaders(raw []byte) (user map[string]string, deferrals int, due time.
 			user[k] = text
 		}
 	}
-	return user, deferrals, due
+	return user, deferrals, alone, due
 }

@@ -7,8 +7,6 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
 )
@@ -37,7 +35,7 @@ func (l *Loop) handle(t *task, slot int) {
 	var tx *transaction
 	if t.route.transactional {
 		var err error
-		if tx, err = begin(ctx, l.Pool, ""); err != nil {
+		if tx, err = l.begin(ctx, false, ""); err != nil {
 			l.conclude(ctx, t, slot, nil, ended{err: err})
 			return
 		}
@@ -70,9 +68,9 @@ func (e *ended) catch(f func() error) {
 	returned = true
 }
 
-// context makes the context of handlers: the values that Run was given, the delivery, the deadline, and a cause if it ends.
+// context makes the context of handlers: the values that Run was given, the deadline, and a cause if it ends.
 func (l *Loop) context(t *task) (context.Context, context.CancelFunc) {
-	ctx, stop := context.WithCancelCause(nexus.WithDelivery(l.Values, t.d))
+	ctx, stop := context.WithCancelCause(l.Values)
 	l.mu.Lock()
 	t.cancel = stop
 	l.mu.Unlock()
@@ -85,23 +83,31 @@ func (l *Loop) context(t *task) (context.Context, context.CancelFunc) {
 
 // call runs the handlers in order, inside the middleware.
 func (l *Loop) call(ctx context.Context, t *task, tx *transaction) error {
-	var pgTx pgx.Tx
-	if tx != nil {
-		pgTx = tx.tx
-	}
-	return wrapped(ctx, l.Middleware, []*nexus.Delivery{t.d}, func(ctx context.Context) error {
-		return t.route.one(ctx, pgTx, t.d)
-	})
+	return t.route.one(ctx, l.Middleware, tx, t.item)
 }
 
-// one runs the handlers of one delivery in order.
-func (r *route) one(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error {
-	for _, h := range r.handlers {
-		if err := h.call(ctx, tx, d); err != nil {
-			return err
+// one runs the handlers of one item in order, inside the middleware. Each gets a copy of the delivery, and the context carries that.
+func (r *route) one(ctx context.Context, middleware []Middleware, tx *transaction, it Item) error {
+	leased := r.handlers[0].Leased != nil
+	var outer *nexus.Delivery // as the middleware got it
+	run := func(ctx context.Context) error {
+		under, _ := nexus.DeliveryFrom(ctx)
+		for _, h := range r.handlers {
+			d, of := it.Handed(leased), ctx
+			if outer == nil || under == outer { // else a middleware put another one there
+				of = nexus.WithDelivery(ctx, d)
+			}
+			if err := h.call(of, tx, d); err != nil {
+				return err
+			}
 		}
+		return nil
 	}
-	return nil
+	if len(middleware) == 0 {
+		return run(ctx)
+	}
+	outer = it.Handed(leased)
+	return wrapped(nexus.WithDelivery(ctx, outer), middleware, []*nexus.Delivery{outer}, run)
 }
 
 // wrapped calls run inside the middleware.
@@ -133,7 +139,6 @@ func (l *Loop) conclude(ctx context.Context, t *task, slot int, tx *transaction,
 	default:
 		tx.discard()
 	}
-	forgetAck(t.d)
 	t.observedEnd(r, e.err, !mine)
 
 	l.mu.Lock()
@@ -182,9 +187,9 @@ func (l *Loop) verdict(ctx context.Context, t *task, tx *transaction, e ended) (
 	r.Policy = t.route.policy
 	switch r.Action {
 	case Retry:
-		l.Log.Warn("attempt failed", append(about(t.d), "reason", r.Reason, "error", storable(r.Error, 300))...)
+		l.Log.Warn("attempt failed", append(t.route.about(t.d), "reason", r.Reason, "error", storable(r.Error, 300))...)
 	case Reject:
-		l.Log.Warn("event rejected", append(about(t.d), "reason", storable(r.Reason, 300))...)
+		l.Log.Warn("event rejected", append(t.route.about(t.d), "reason", storable(r.Reason, 300))...)
 	}
 	return r, false
 }

@@ -56,11 +56,19 @@ func (h *Handler) mode() mode {
 // shares reports whether its items share a transaction with others.
 func (m mode) shares() bool { return m == express || m == batched || m == batchedLeased }
 
-func (h *Handler) call(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error {
-	if h.Tx != nil {
-		return h.Tx(ctx, tx, d)
+func (h *Handler) call(ctx context.Context, tx *transaction, d *nexus.Delivery) error {
+	if h.Tx == nil {
+		return h.Leased(ctx, d)
 	}
-	return h.Leased(ctx, d)
+	lent, done := tx.lend()
+	defer done()
+	return h.Tx(ctx, lent, d)
+}
+
+func (h *Handler) callBatch(ctx context.Context, tx *transaction, batch []*nexus.Delivery) error {
+	lent, done := tx.lend()
+	defer done()
+	return h.Batch(ctx, lent, batch)
 }
 
 // Handlers are those of one consumer, in registration order.
@@ -78,6 +86,7 @@ const maxRoutes = 10_000
 // route is what all events of one type have in common.
 type route struct {
 	handlers      []*Handler
+	name          string // of the handlers, for the log
 	transactional bool
 	policy        string        // jsonb
 	maxAttempts   int           // 0: the consumer's
@@ -114,15 +123,19 @@ func (hs *Handlers) Transactional() bool {
 	return slices.ContainsFunc(hs.list, func(h *Handler) bool { return h.mode() == transactional || h.mode() == batchedLeased })
 }
 
-// Split parts the handlers that run on one item at a time, which a [Loop] does, from those whose items share a transaction.
-// Each group of these is for a [Batches] of its own: what meets on an event type must be together, and what has the same
-// settings may be. single is nil if there are none.
-func (hs *Handlers) Split() (single *Handlers, groups []*Handlers) {
-	var one []*Handler
+// Split parts the handlers by what runs them. A [Loop] of its own each: plain, which hold a transaction for one item at a time, and
+// leased, which hold none, so that more of them may run at once. Each of the groups, whose items share a transaction, is for a [Batches]:
+// what meets on an event type must be together, and what has the same settings may be. plain and leasing are nil if there are none.
+func (hs *Handlers) Split() (plain, leasing *Handlers, groups []*Handlers) {
+	var holding, free []*Handler
 	var sharing [][]*Handler
 	for _, h := range hs.list {
-		if !h.mode().shares() {
-			one = append(one, h)
+		switch m := h.mode(); {
+		case m == leased:
+			free = append(free, h)
+			continue
+		case !m.shares():
+			holding = append(holding, h)
 			continue
 		}
 		// A handler may join groups that were apart before.
@@ -137,8 +150,11 @@ func (hs *Handlers) Split() (single *Handlers, groups []*Handlers) {
 		}
 		sharing = append(apart, joined)
 	}
-	if len(one) > 0 {
-		single = newHandlers(one, hs.retry)
+	if len(holding) > 0 {
+		plain = newHandlers(holding, hs.retry)
+	}
+	if len(free) > 0 {
+		leasing = newHandlers(free, hs.retry)
 	}
 	for _, g := range sharing {
 		var ordered []*Handler // as registered
@@ -149,7 +165,7 @@ func (hs *Handlers) Split() (single *Handlers, groups []*Handlers) {
 		}
 		groups = append(groups, newHandlers(ordered, hs.retry))
 	}
-	return single, groups
+	return plain, leasing, groups
 }
 
 func (h *Handler) together(o *Handler) bool {
@@ -208,7 +224,7 @@ func (hs *Handlers) route(eventType string, limits map[*Handler]*limit) *route {
 	handlers, policy := hs.merged(func(p string) bool { return Matches(p, eventType) })
 	if len(handlers) > 0 {
 		r = &route{
-			handlers: handlers, transactional: handlers[0].Tx != nil,
+			handlers: handlers, name: names(handlers), transactional: handlers[0].Tx != nil,
 			policy: policyJSON(policy), maxAttempts: policy.MaxAttempts,
 		}
 		for _, h := range handlers {

@@ -35,6 +35,7 @@ type Config struct {
 	Source     Source
 	Handlers   *Handlers
 	Pool       *pgxpool.Pool // of the transactions of handlers
+	Session    *Session      // of its connections
 	Workers    int
 	Lease      time.Duration
 	Poll       time.Duration
@@ -43,7 +44,11 @@ type Config struct {
 	Observer   Observer // may be nil
 	Log        *slog.Logger
 
-	// Announce asks emitters to send a wake-up for this source for so long; zero takes that back.
+	Turn    *Turn    // of the node; nil: one of its own
+	Absence *Absence // likewise
+
+	// Announce asks emitters to send a wake-up for this source for so long; zero takes that back. Whoever keeps a lookout for the source
+	// from then on says what it sees by Looked.
 	Announce func(ctx context.Context, d time.Duration) error
 
 	// Unavailable is told of each failure that looks like a server that is away or read-only.
@@ -68,11 +73,13 @@ type Loop struct {
 	work      sync.Cond // for workers: there is something in ready, or never will be
 	changed   sync.Cond // for await: a counter changed
 	ready     []*task
-	slots     []*task // what each worker has in hand
-	running   int     // slots in use, those of stuck workers among them
-	alive     int     // goroutines: workers, claimers, monitor
-	stuck     int     // workers that may never come back
-	claiming  int     // items asked for and not here yet
+	slots     []*task   // what each worker has in hand
+	running   int       // slots in use, those of stuck workers among them
+	alive     int       // goroutines: workers, claimers, monitor
+	stuck     int       // workers that may never come back
+	allStuck  time.Time // since when all of them are; zero: they are not
+	leftAlone int64     // the lowest item that was left since another one had the turn; 0: none
+	claiming  int       // items asked for and not here yet
 	done      []Result
 	since     time.Time // when the first of done came
 	settling  int       // exchanges under way that carry results
@@ -81,13 +88,15 @@ type Loop struct {
 	inline    bool      // items are claimed by the caller of Work only
 	pace      pace
 	floors    map[string]*floor // by the handlers with a limit that a claim leaves out
+	looked    time.Time         // when a lookout was last answered, until a claimer takes note of it
+	due       bool              // what it saw
 	alternate bool
 	speed     time.Duration // moving average of a call
 	size      int           // moving average of a message, in bytes
 	saturated bool          // all workers have had their item for longer than readyFor
 	failures  int           // exchanges in a row
 	retryAt   time.Time
-	lastGood  time.Time // of a fetch, or of having no room for one
+	lastGood  time.Time // of a fetch, or of having no room for one while some worker may come back
 	logged    time.Time // last line about a failure
 	lastErr   error     // of the last exchange, nil if it worked
 
@@ -109,6 +118,12 @@ func NewLoop(cfg Config) *Loop {
 		slots:  make([]*task, cfg.Workers),
 		floors: map[string]*floor{},
 		pace:   pace{poll: cfg.Poll, pause: firstPause},
+	}
+	if l.Turn == nil {
+		l.Turn = new(Turn)
+	}
+	if l.Absence == nil {
+		l.Absence = new(Absence)
 	}
 	l.work.L, l.changed.L = &l.mu, &l.mu
 	l.ctx, l.end = context.WithCancel(context.Background())
@@ -160,6 +175,14 @@ func (l *Loop) Wake() {
 	l.stir()
 }
 
+// Looked says that the source was looked at while the loop waits, and whether something is due there, whoever may handle it.
+func (l *Loop) Looked(due bool) {
+	l.mu.Lock()
+	l.looked, l.due = time.Now(), l.due || due
+	l.mu.Unlock()
+	l.stir()
+}
+
 func (l *Loop) stir() {
 	select {
 	case l.kick <- struct{}{}:
@@ -167,11 +190,18 @@ func (l *Loop) stir() {
 	}
 }
 
-// LastFetch is when the source last answered a claim, or when the loop last had no room for one.
+// LastFetch is when the source last answered a claim, or when the loop last had no room for one, since handlers ran that may come back.
 func (l *Loop) LastFetch() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.lastGood
+}
+
+// Stuck is how many workers have handlers that ignore the end of their context, and since when all of them have; zero if one is left.
+func (l *Loop) Stuck() (workers int, all time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.stuck, l.allStuck
 }
 
 // worker handles one item after another. A handler may end the goroutine; its successor takes over the slot.
@@ -223,7 +253,9 @@ func (l *Loop) leave(t *task, slot int) {
 	l.running--
 	if t.state == abandoned {
 		l.stuck--
+		l.allStuck = time.Time{}
 	}
+	l.endTurn(t)
 	for _, lim := range t.route.limits {
 		lim.used--
 	}
@@ -256,8 +288,36 @@ func (l *Loop) settle(r ...Result) {
 	}
 }
 
-// adopt turns found items into tasks, ready to be started. The caller holds the mutex.
-func (l *Loop) adopt(sent time.Time, items []Item) {
+// endTurn lets the next item go alone. What is in hand may still end the process, but it is settled. The caller holds the mutex.
+func (l *Loop) endTurn(t *task) {
+	if t.turn {
+		t.turn = false
+		l.Turn.free()
+	}
+}
+
+// nextAlone claims again from where items were left that have to go alone.
+func (l *Loop) nextAlone() {
+	l.mu.Lock()
+	if l.leftAlone > 0 {
+		for _, f := range l.floors {
+			f.lower(l.leftAlone)
+		}
+		l.leftAlone = 0
+	}
+	l.pace.wake = true
+	l.mu.Unlock()
+	l.stir()
+}
+
+// adopt turns found items into tasks, ready to be started. turn says that the claim had the node's turn, which one of them keeps if it is
+// to go alone. The caller holds the mutex.
+func (l *Loop) adopt(sent time.Time, turn bool, items []Item) {
+	defer func() {
+		if turn {
+			l.Turn.free()
+		}
+	}()
 	var release []Result
 	for _, it := range items {
 		d := it.Delivery()
@@ -271,6 +331,9 @@ func (l *Loop) adopt(sent time.Time, items []Item) {
 		case l.draining && !l.inline:
 			release = append(release, Result{Item: it, Action: Release, Reason: nexus.ErrDraining.Error()})
 			continue
+		}
+		if m, ok := it.(*delivery); ok && m.alone && turn {
+			t.turn, turn = true, false
 		}
 		for _, lim := range t.route.limits {
 			lim.used++
@@ -376,6 +439,7 @@ func (l *Loop) drop(t *task, r Result) {
 	for _, lim := range t.route.limits {
 		lim.used--
 	}
+	l.endTurn(t)
 	r.Item = t.item
 	l.settle(r)
 }
@@ -409,7 +473,10 @@ func (l *Loop) abandonAll() []*nexus.Delivery {
 // abandon settles a task whose handlers do not come back. The caller holds the mutex.
 func (l *Loop) abandon(t *task, r Result) {
 	t.state = abandoned
-	l.stuck++
+	l.endTurn(t)
+	if l.stuck++; l.stuck == len(l.slots) {
+		l.allStuck = time.Now()
+	}
 	if t.conn != nil {
 		go sever(t.conn)
 	}

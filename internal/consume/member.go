@@ -47,6 +47,19 @@ func (m *Member) ID() string {
 // Every is the time between heartbeats.
 func (m *Member) Every() time.Duration { return m.every }
 
+// Process reads into process what the node that has the wanted id said about its process, and returns its incarnation; "" if no node of
+// this login has it.
+func (m *Member) Process(ctx context.Context, process any) (incarnation string, err error) {
+	var id *string
+	var raw []byte
+	err = db.Call(ctx, m.Pool, "node_process", `select incarnation::text, process::text from core.node_process($1::text, $2::text)`,
+		[]any{string(m.Namespace), m.ID()}, &id, &raw)
+	if err != nil || id == nil || raw == nil || json.Unmarshal(raw, process) != nil {
+		return "", err
+	}
+	return *id, nil
+}
+
 // Register makes the node known, as a new incarnation. Heartbeats must not run meanwhile.
 func (m *Member) Register(ctx context.Context, patterns []string, info map[string]any) error {
 	raw, err := json.Marshal(info)
@@ -122,42 +135,66 @@ func IdleLimit(ctx context.Context, pool *pgxpool.Pool) (time.Duration, error) {
 	return time.Duration(ms) * time.Millisecond, err
 }
 
-// Promote moves deliveries that have become due to their queues, as often as there are some, and returns how many.
-func (m *Member) Promote(ctx context.Context) (moved int, err error) {
+// Promote moves deliveries that have become due to their queues, as often as there are some, and returns how many, and how long it is
+// until the next one is due: a long time if none waits. When that is not soon, one that is due before calls by the key of the timers.
+func (m *Member) Promote(ctx context.Context) (moved int, next time.Duration, err error) {
 	for {
-		n, err := m.promote(ctx)
-		if moved += n; err != nil || n < promoteBatch {
-			return moved, err
+		n, next, err := m.promote(ctx)
+		// Fewer than asked for may be those of as many queues as one call looks at.
+		if moved += n; err != nil || n == 0 {
+			return moved, next, err
 		}
 	}
 }
 
 const promoteBatch = 1000
 
-func (m *Member) promote(ctx context.Context) (n int, err error) {
+func (m *Member) promote(ctx context.Context) (n int, next time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, promoteTimeout)
 	defer cancel()
-	err = db.Call(ctx, m.Pool, "promote_delayed", `select core.promote_delayed($1::int)`, []any{promoteBatch}, &n)
-	return n, err
+	var seconds float64
+	err = db.Call(ctx, m.Pool, "promote_delayed", `with p as materialized (select core.promote_delayed($1::int) as n),
+d as materialized (select p.n, coalesce(extract(epoch from core.next_delayed_due() - core.now()), 3600)::float8 as seconds from p)
+select d.n, d.seconds from d`+waitIfIdle, []any{promoteBatch}, &n, &seconds)
+	return n, untilDue(seconds), err
 }
 
-// Unpark puts some parked deliveries that this node or another one handles back on their queues and reports whether there may
-// be more. It is meant for after Register, which moves the first of them; what is parked later comes back with the tick.
-func (m *Member) Unpark(ctx context.Context) (more bool, err error) {
+// waitIfIdle ends a query of d, a row with seconds: where these are more than one, whoever brings up something sooner is to call.
+const waitIfIdle = ` left join lateral (select core.wait_for_wake(array['timers'], interval '6 seconds') where d.seconds > 1) w on true`
+
+func untilDue(seconds float64) time.Duration {
+	return time.Duration(min(max(seconds, 0), 3600) * float64(time.Second))
+}
+
+// Look looks at a queue on which there is nothing to do: it asks emitters for wake-ups for wait, and returns how long it is until the next
+// message is due, whatever its type: zero if one is, a long time if none is.
+func (m *Member) Look(ctx context.Context, queue string, wait time.Duration) (next time.Duration, err error) {
+	ctx, cancel := context.WithTimeout(ctx, heartbeatTimeout)
+	defer cancel()
+	var seconds float64
+	err = db.Call(ctx, m.Pool, "look", `select coalesce(extract(epoch from core.look($1::text, $2::text::interval)), 3600)::float8`,
+		[]any{queue, db.Interval(wait)}, &seconds)
+	return untilDue(seconds), err
+}
+
+// Unpark puts some parked deliveries that a live node handles, or that are of the given types, back on their queues and reports whether
+// there may be more. It is meant for after Register, which moves the first of them; what is parked later comes back with the tick.
+func (m *Member) Unpark(ctx context.Context, types ...string) (more bool, err error) {
 	var n int
-	err = db.Call(ctx, m.Pool, "unpark", `select core.unpark($1::text, $2::int)`, []any{string(m.Namespace), unparkBatch}, &n)
+	err = db.Call(ctx, m.Pool, "unpark", `select core.unpark($1::text, $2::int, $3::text[])`, []any{string(m.Namespace), unparkBatch, types}, &n)
 	return n == unparkBatch, err
 }
 
 const unparkBatch = 5000
 
 // Fire fires what is due on schedule, recurring and one-shot, in all namespaces, and returns how long it is until there is more:
-// zero if that is now, a long time if nothing is scheduled.
+// zero if that is now, a long time if nothing is scheduled. When that is not soon, what comes up before calls by the key of the timers.
 func (m *Member) Fire(ctx context.Context) (next time.Duration, err error) {
 	var seconds float64
 	err = db.Call(ctx, m.Pool, "fire_due",
-		`select coalesce(extract(epoch from next_due - core.now()), 3600)::float8 from core.fire_due($1::int)`, []any{fireBatch}, &seconds)
-	return time.Duration(min(max(seconds, 0), 3600) * float64(time.Second)), err
+		`with d as materialized (select coalesce(extract(epoch from next_due - core.now()), 3600)::float8 as seconds from core.fire_due($1::int))
+select d.seconds from d`+waitIfIdle, []any{fireBatch}, &seconds)
+	return untilDue(seconds), err
 }
 
 const fireBatch = 5000
@@ -183,6 +220,9 @@ func Listen(ctx context.Context, cfg *pgx.ConnConfig, wake func(key string)) err
 		return db.Error(ctx, "listen", err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	if err := db.OwnSettings(ctx, conn); err != nil {
+		return err
+	}
 	if _, err := conn.Exec(ctx, "listen nexus_wake"); err != nil {
 		return db.Error(ctx, "listen", err)
 	}

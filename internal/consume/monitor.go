@@ -45,11 +45,11 @@ func (l *Loop) watch(now time.Time) {
 			continue
 		}
 		// Whoever cannot renew must be done before someone else may begin.
-		if now.After(t.leaseEnd.Add(-l.Lease/10)) && !ackNoted(t.d) {
+		if now.After(t.leaseEnd.Add(-l.Lease/10)) && !t.item.Acked() {
 			t.stop(now, nexus.ErrLeaseLost)
 		}
 		if over := t.overdue(now); !over.IsZero() && now.Sub(over) > stay && !l.draining {
-			l.Log.Error("a handler ignores the end of its context, its worker is stuck", about(t.d)...)
+			l.Log.Error("a handler ignores the end of its context, its worker is stuck", t.route.about(t.d)...)
 			l.abandon(t, l.overdue(t))
 		}
 	}
@@ -88,7 +88,7 @@ func (l *Loop) renewable(now time.Time) []*task {
 	}
 	var due []*task
 	for _, t := range l.slots {
-		if t == nil || t.state != running && t.state != returned || ackNoted(t.d) {
+		if t == nil || t.state != running && t.state != returned || t.item.Acked() {
 			continue
 		}
 		if now.Sub(t.renewed) > l.Lease/3 {
@@ -116,7 +116,7 @@ func (l *Loop) renew(tasks []*task) {
 	if err != nil {
 		now := time.Now()
 		l.extendAt = now.Add(min(l.Lease/10, time.Second))
-		if now.Sub(l.extendSaid) > sayEvery && l.ctx.Err() == nil {
+		if !QueueLost(err) && now.Sub(l.extendSaid) > sayEvery && l.ctx.Err() == nil {
 			l.extendSaid = now
 			l.Log.Warn("cannot renew leases, trying on", "source", l.Source.Key(), "error", err)
 		}
@@ -133,7 +133,7 @@ func (l *Loop) renew(tasks []*task) {
 		switch {
 		case !gone[t.item]:
 			t.renewed, t.leaseEnd = sent, sent.Add(l.Lease)
-		case t.state == running && !ackNoted(t.d):
+		case t.state == running && !t.item.Acked():
 			// A handler that settles in its own transaction loses the lease by doing so; that is no reason to cancel it.
 			t.stop(time.Now(), nexus.ErrLeaseLost)
 		}

@@ -11,12 +11,12 @@ import (
 func named(err error, batch []*delivery) map[*delivery]error {
 	found := map[*delivery]error{}
 	walk(err, func(e *nexus.DeliveryError) {
-		i := slices.IndexFunc(batch, func(m *delivery) bool { return &m.d == e.Delivery })
-		if i < 0 || e.Err == nil {
+		m := boundTo(e.Delivery)
+		if m == nil || e.Err == nil || !slices.Contains(batch, m) {
 			return
 		}
-		if _, again := found[batch[i]]; !again {
-			found[batch[i]] = e.Err
+		if _, again := found[m]; !again {
+			found[m] = e.Err
 		}
 	})
 	return found

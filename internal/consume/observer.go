@@ -49,11 +49,11 @@ func (t *task) observedEnd(r Result, err error, late bool) {
 }
 
 // observed begins the observation of a call with a batch.
-func (b *Batches) observed(ctx context.Context, batch []*nexus.Delivery) (context.Context, func([]Observed, time.Duration)) {
+func (b *Batches) observed(ctx context.Context, items []*delivery) (context.Context, func([]Observed, time.Duration)) {
 	if b.Observer == nil {
 		return ctx, nil
 	}
-	return b.Observer.Handling(ctx, batch)
+	return b.Observer.Handling(ctx, own(items))
 }
 
 // sight is an observation of a call with a batch.

@@ -14,6 +14,11 @@ const (
 	// announceFor is how long emitters believe that; it is renewed in half the time.
 	announceFor = 10 * time.Second
 
+	// lookedFor is how long an answer of the lookout holds. While it holds, an idle loop claims only every restFor: the lookout tells it
+	// when something is due.
+	lookedFor = 6 * time.Second
+	restFor   = 30 * time.Second
+
 	// busyFor is how long work must have come without a gap before emitters are spared the notifications.
 	busyFor = 200 * time.Millisecond
 
@@ -37,6 +42,7 @@ type pace struct {
 	wake  bool          // somebody called since the last claim
 
 	announced time.Time // when emitters were last asked to call, zero if they need not
+	looked    time.Time // when the lookout was last answered, zero if it is not trusted
 
 	nextSweep time.Time
 	swept     time.Time     // the end of the last sweep
@@ -71,6 +77,9 @@ func (p *pace) claimed(now time.Time, n int, more bool) {
 	if wait >= p.poll {
 		// Nodes that went idle together must not stay in step.
 		wait = time.Duration(float64(p.poll) * (1 + rand.Float64()/2))
+	}
+	if !p.announced.IsZero() && now.Sub(p.looked) < lookedFor {
+		wait = restFor + rand.N(restFor/2)
 	}
 	p.next = now.Add(wait)
 	p.pause = min(2*max(p.pause, firstPause), p.poll)
@@ -107,9 +116,24 @@ func (p *pace) sweptNow(now time.Time, took time.Duration, ask Ask, found Found,
 	return false
 }
 
-// callMe reports whether emitters should be asked to call.
+// lookedAt learns what the lookout saw. What is due by time is a sweep's to find.
+func (p *pace) lookedAt(now time.Time, due bool) {
+	p.looked = now
+	if due {
+		p.next = now
+	}
+}
+
+// unwatched ends the long rest of a loop whose lookout has no answer any more.
+func (p *pace) unwatched(now time.Time) {
+	if !p.looked.IsZero() && now.Sub(p.looked) >= lookedFor {
+		p.looked, p.next = time.Time{}, now
+	}
+}
+
+// callMe reports whether emitters should be asked to call. A lookout goes on asking.
 func (p *pace) callMe(now time.Time) bool {
-	return p.empty >= announceAt && (p.announced.IsZero() || now.Sub(p.announced) >= announceFor/2)
+	return p.empty >= announceAt && (p.announced.IsZero() || p.looked.IsZero() && now.Sub(p.announced) >= announceFor/2)
 }
 
 // callOff reports whether emitters should be told not to.

@@ -125,3 +125,46 @@ func TestBackoff(t *testing.T) {
 		}
 	}
 }
+
+func TestAnIdleLoopRestsWhileALookoutIsAnswered(t *testing.T) {
+	p := pace{poll: time.Second, pause: firstPause}
+	now := time.Now()
+	idle := func() {
+		for range 12 {
+			p.claimed(now, 0, false)
+		}
+	}
+	idle()
+	p.announced = now
+	idle()
+	if wait := p.next.Sub(now); wait > 2*time.Second {
+		t.Errorf("a pause of %s without a lookout", wait)
+	}
+	p.lookedAt(now, false)
+	idle()
+	if wait := p.next.Sub(now); wait < restFor {
+		t.Errorf("a pause of %s with a lookout", wait)
+	}
+	if p.callMe(now.Add(time.Minute)) {
+		t.Error("the flag is renewed twice")
+	}
+	p.lookedAt(now, true)
+	if p.next.After(now) {
+		t.Error("no claim although something is due")
+	}
+	if !p.sweepNow(now) {
+		t.Error("the claim for what is due by time is no sweep")
+	}
+	idle()
+	later := now.Add(lookedFor)
+	p.unwatched(later)
+	if p.next.After(later) || !p.callMe(later.Add(announceFor)) {
+		t.Error("a lookout without an answer is trusted on")
+	}
+	p.announced = time.Time{}
+	p.lookedAt(now, false)
+	idle()
+	if wait := p.next.Sub(now); wait > 2*time.Second {
+		t.Errorf("a pause of %s although emitters were not asked to call", wait)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -27,11 +28,12 @@ type shared struct {
 	guards  int             // savepoints left
 	express bool
 	chunk   int
+	cut     int // of the part that runs: how many items were handled, if not all; 0: all
 
 	begun []*delivery
 	good  []*delivery
 	bad   []Result
-	left  []*delivery // not begun: the transaction has had its savepoints or its time
+	left  []*delivery // not begun: the transaction has had its savepoints or its time, or its session is not as it was
 }
 
 // part is what runs behind one savepoint. handlers is nil for On, where each item has its own.
@@ -112,7 +114,7 @@ func (r *shared) run(items []*delivery) *halt {
 	work := r.parts(items)
 	slices.Reverse(work)
 	for first := true; len(work) > 0; first = false {
-		if r.guards == 0 || !first && r.ctx.Err() != nil {
+		if r.guards <= 0 || !first && (r.ctx.Err() != nil || r.tx.lasting) {
 			for _, p := range slices.Backward(work) {
 				r.left = append(r.left, p.items...)
 			}
@@ -125,12 +127,18 @@ func (r *shared) run(items []*delivery) *halt {
 			return h
 		}
 		if good {
-			r.good = append(r.good, p.items...)
-			if len(work) > 0 {
-				h = r.savepoint("release savepoint " + guard + "; savepoint " + guard)
+			done := p.items
+			if r.cut > 0 {
+				done, work = p.items[:r.cut], append(work, part{items: p.items[r.cut:]})
+				r.cut = 0
+			}
+			r.good = append(r.good, done...)
+			if len(work) > 0 || r.tx.dirty {
+				h = r.savepoint("release savepoint "+guard, "savepoint "+guard)
 			}
 		} else {
 			h = r.savepoint("rollback to savepoint " + guard)
+			r.tx.dirty = false // undone as well
 			slices.Reverse(again)
 			work = append(work, again...)
 		}
@@ -172,8 +180,18 @@ func (r *shared) known(items []*delivery) []*delivery {
 	})
 }
 
-func (r *shared) savepoint(sql string) *halt {
+// savepoint begins anew behind what went well, with the session as it was before, or goes back to where that was.
+func (r *shared) savepoint(sql string, begin ...string) *halt {
 	r.guards--
+	if len(begin) > 0 && r.tx.dirty {
+		limit := time.Duration(0)
+		if r.express {
+			limit = r.b.limit
+		}
+		sql += "; " + r.tx.session.betweenSQL(limit)
+		r.tx.dirty = false
+	}
+	sql = strings.Join(append([]string{sql}, begin...), "; ")
 	ctx, cancel := context.WithTimeout(r.b.ctx, finishTimeout)
 	defer cancel()
 	if _, err := r.tx.conn.Exec(ctx, sql); err != nil {
@@ -188,29 +206,28 @@ func (r *shared) try(p part) (again []part, good bool, h *halt) {
 		return r.tryEach(p.items)
 	}
 	r.begin(p.items)
-	list := make([]*nexus.Delivery, len(p.items))
-	for i, m := range p.items {
-		list[i] = &m.d
-	}
 	timeout := patience(p.handlers)
 	seen := sight{began: time.Now()}
 	e, h := r.call(func(ctx context.Context) error {
 		r.expect(timeout)
 		ctx, cancel := limited(ctx, timeout)
 		defer cancel()
-		ctx, seen.end = r.b.observed(ctx, list)
-		err := wrapped(ctx, r.b.Middleware, list, func(ctx context.Context) error {
+		ctx, seen.end = r.b.observed(ctx, p.items)
+		run := func(ctx context.Context) error {
 			for _, h := range p.handlers {
 				if r.gone.Load() {
 					return nil
 				}
-				if err := h.Batch(ctx, r.tx.tx, list); err != nil {
+				if err := h.callBatch(ctx, r.tx, handed(p.items)); err != nil {
 					return err
 				}
 			}
 			return nil
-		})
-		return r.after(ctx, err)
+		}
+		if len(r.b.Middleware) == 0 {
+			return r.after(ctx, run(ctx))
+		}
+		return r.after(ctx, wrapped(ctx, r.b.Middleware, handed(p.items), run))
 	})
 	if h != nil && h.stuck != nil {
 		h.late = func() { seen.over(len(p.items), nil, false) }
@@ -245,6 +262,24 @@ func (r *shared) try(p part) (again []part, good bool, h *halt) {
 	return []part{{p.handlers, p.items[:half]}, {p.handlers, p.items[half:]}}, false, nil
 }
 
+// handed are copies of items for one handler.
+func handed(items []*delivery) []*nexus.Delivery {
+	list := make([]*nexus.Delivery, len(items))
+	for i, m := range items {
+		list[i] = m.Handed(false)
+	}
+	return list
+}
+
+// own are the node's own deliveries of items.
+func own(items []*delivery) []*nexus.Delivery {
+	list := make([]*nexus.Delivery, len(items))
+	for i, m := range items {
+		list[i] = &m.d
+	}
+	return list
+}
+
 // tryEach runs the On handlers of items one after another behind one savepoint. Which one fails is known, but the savepoint
 // undoes those before it as well.
 func (r *shared) tryEach(items []*delivery) (again []part, good bool, h *halt) {
@@ -259,21 +294,21 @@ func (r *shared) tryEach(items []*delivery) (again []part, good bool, h *halt) {
 			route := r.b.Handlers.route(m.d.Type, nil)
 			r.expect(route.timeout)
 			err := func() error {
-				ctx, cancel := limited(nexus.WithDelivery(ctx, &m.d), route.timeout)
+				ctx, cancel := limited(ctx, route.timeout)
 				defer cancel()
-				one := []*nexus.Delivery{&m.d}
 				seen = sight{began: time.Now()}
-				ctx, seen.end = r.b.observed(ctx, one)
-				err := wrapped(ctx, r.b.Middleware, one, func(ctx context.Context) error {
-					return route.one(ctx, r.tx.tx, &m.d)
-				})
-				return r.after(ctx, err)
+				ctx, seen.end = r.b.observed(ctx, items[i:i+1])
+				return r.after(ctx, route.one(ctx, r.b.Middleware, r.tx, m))
 			}()
 			if err != nil {
 				return err
 			}
 			seen.over(1, nil, true)
 			seen = sight{}
+			if r.tx.dirty && i+1 < len(items) {
+				r.cut = i + 1 // the next one gets the session as this one did
+				return nil
+			}
 		}
 		return nil
 	})
@@ -342,7 +377,7 @@ func (r *shared) after(ctx context.Context, err error) error {
 	if err == nil {
 		err = r.tx.fault()
 	}
-	r.tx.tx.touched = false
+	r.tx.touched = false
 	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		return &errOverdue{err}
 	}
@@ -384,6 +419,9 @@ func (r *shared) judge(e ended) *halt {
 		return nil // what was done counts, however late, if it commits
 	}
 	late, overdue := e.err.(*errOverdue) //nolint:errorlint // made here, a moment ago
+	if r.tx.outlived != nil {
+		return &halt{kind: haltFailed, reason: reasonError, end: ended{err: errOutlives}}
+	}
 	if r.tx.ended() {
 		if overdue {
 			e = ended{err: late.err}
@@ -396,7 +434,7 @@ func (r *shared) judge(e ended) *halt {
 	switch {
 	case overdue:
 		return &halt{kind: haltTimeout, end: ended{err: late.err}}
-	case r.tx.conn.Conn().IsClosed():
+	case r.tx.lost():
 		return r.broke(e)
 	}
 	return nil
@@ -421,7 +459,7 @@ func (r *shared) broke(e ended) *halt {
 	if h := r.ours(e); h != nil {
 		return h
 	}
-	if pg, ok := errors.AsType[*pgconn.PgError](e.err); ok && pg.Code == noSavepoint {
+	if pg, ok := errors.AsType[*pgconn.PgError](e.err); ok && (pg.Code == noSavepoint || pg.Code == invalidText) {
 		return &halt{kind: haltEnded, end: e} // and another one begun
 	}
 	if r.tx.broken(e.err) {
@@ -448,13 +486,12 @@ func (r *shared) quit(h *halt) {
 		r.tx.close(r.b.ctx)
 		return
 	}
-	list := make([]*nexus.Delivery, len(r.t.items))
-	for i, m := range r.t.items {
-		list[i] = &m.d
-	}
+	list := own(r.t.items)
 	r.b.Log.Error("handlers ignore the end of their context, one of their places is stuck", "source", r.b.Key(), "events", len(list))
 	r.b.mu.Lock()
-	r.b.stuck[r] = list
+	if r.b.stuck[r] = list; len(r.b.stuck) == r.b.most {
+		r.b.allStuck = time.Now()
+	}
 	r.b.mu.Unlock()
 	sever(r.tx.conn.Conn())
 	go func() {
@@ -464,6 +501,7 @@ func (r *shared) quit(h *halt) {
 		r.b.mu.Lock()
 		defer r.b.mu.Unlock()
 		delete(r.b.stuck, r)
+		r.b.allStuck = time.Time{}
 		r.b.stir()
 	}()
 }
@@ -483,7 +521,7 @@ func (r *shared) commit(marker *int64) *halt {
 	results = append(results, r.bad...)
 	ctx, cancel := context.WithTimeout(r.b.ctx, finishTimeout)
 	defer cancel()
-	outcomes, err := r.b.queue.commitBatch(ctx, r.tx.conn.Conn(), marker, results)
+	outcomes, err := r.b.queue.commitBatch(ctx, r.tx, marker, results)
 	switch {
 	case err == nil:
 		for _, res := range r.bad {

@@ -12,7 +12,14 @@ import (
 // Item is one thing to handle. Each source has its own type behind it, which holds the fence: what proves to the database
 // that this node still leases the item.
 type Item interface {
+	// Delivery is the node's own, for logs, metrics and traces. Nobody changes it.
 	Delivery() *nexus.Delivery
+
+	// Handed is a new copy, for a handler to do with as it likes. leased says that it may acknowledge it in a transaction of its own.
+	Handed(leased bool) *nexus.Delivery
+
+	// Acked reports whether a handler has acknowledged it in a transaction of its own, which may not have committed.
+	Acked() bool
 
 	// Due is since when it could be taken, zero if that is not known.
 	Due() time.Time
@@ -70,6 +77,7 @@ type Ask struct {
 	Floor       int64 // look at ids from here on
 	Window      int   // look at no more rows than this
 	Sweep       bool  // look by due time, ignoring Floor
+	Alone       bool  // one of those that may have killed a process is welcome
 }
 
 // Found is what an exchange brought.
@@ -83,10 +91,15 @@ type Found struct {
 	Bytes     int    // size of the largest item
 	Outcomes  []Outcome
 
+	// Items that may have killed a process: those that were left, the lowest position among them, and of a batch the one taken too.
+	Alone     int
+	LeftAlone int64
+
 	// Of a batch only.
 	Few   int  // items left where they are, since they were fewer than asked for
-	Alone int  // items, one of which was taken, that must not share a batch
 	Quiet bool // nothing speaks against express
+
+	xact int64 // express: the number of the transaction
 }
 
 // Source is where items come from. Its methods may be called by several goroutines at once. An error means that nothing

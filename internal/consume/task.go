@@ -26,6 +26,7 @@ type task struct {
 	route *route
 
 	state    state
+	turn     bool // it has the node's turn
 	claimed  time.Time
 	leaseEnd time.Time // by this process's clock, counted from before the claim was sent
 

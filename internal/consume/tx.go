@@ -23,40 +23,52 @@ var (
 	errSwallowed = errors.New("a statement failed inside the transaction and its error was not returned")
 )
 
-// handlerTx is the transaction as handlers get it: all but its end, which belongs to the loop.
-type handlerTx struct {
-	pgx.Tx
-	touched bool // a handler tried to end it
-}
-
-// Commit refuses.
-func (tx *handlerTx) Commit(context.Context) error {
-	tx.touched = true
-	return errNotYours
-}
-
-// Rollback refuses.
-func (tx *handlerTx) Rollback(context.Context) error {
-	tx.touched = true
-	return errNotYours
-}
-
-// transaction is one that handlers run in.
+// transaction is one that handlers run in. Its fields but the first three belong to the goroutine that runs them, and then to the loop.
 type transaction struct {
-	conn *pgxpool.Conn
-	tx   *handlerTx
+	conn    *pgxpool.Conn
+	tx      pgx.Tx // the driver's
+	session *Session
+
+	touched  bool    // a handler tried to end it
+	exposed  bool    // a handler has the connection
+	lasting  bool    // a handler may have left in the session what cannot be put back
+	dirty    bool    // a handler may have changed the session since it was last put back
+	outlived []*loan // whose statements did not end with the call: the connection is theirs
 }
 
-// begin opens a transaction for handlers, and runs also in the same round trip. A connection that died in the pool is found out here, so one more is tried.
-func begin(ctx context.Context, pool *pgxpool.Pool, also string) (*transaction, error) {
+// lend hands the transaction to one call of a handler. done takes it back.
+func (t *transaction) lend() (tx pgx.Tx, done func()) {
+	if t == nil {
+		return nil, func() {}
+	}
+	l := &loan{}
+	return &handlerTx{tx: t.tx, loan: l}, func() {
+		l.end()
+		t.touched = t.touched || l.touched
+		t.exposed = t.exposed || l.exposed
+		t.lasting = t.lasting || l.lasting
+		t.dirty = t.dirty || l.dirty || l.exposed
+		if l.idle != nil {
+			t.outlived = append(t.outlived, l)
+			go sever(t.conn.Conn())
+		}
+	}
+}
+
+// begin opens a transaction for handlers, and runs also in the same round trip; claiming says that it claims as well. A connection that
+// died in the pool is found out here, so one more is tried.
+func (cfg *Config) begin(ctx context.Context, claiming bool, also string) (*transaction, error) {
 	for try := 0; ; try++ {
-		conn, err := pool.Acquire(ctx)
+		conn, err := cfg.Pool.Acquire(ctx)
 		if err != nil {
 			return nil, db.Error(ctx, "begin", err)
 		}
-		tx, err := conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: "begin; " + markSQL + "; " + also})
+		var tx pgx.Tx
+		if err = cfg.Session.ready(ctx, conn.Conn()); err == nil {
+			tx, err = conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: cfg.Session.beginSQL(claiming, also)})
+		}
 		if err == nil {
-			return &transaction{conn: conn, tx: &handlerTx{Tx: tx}}, nil
+			return &transaction{conn: conn, tx: tx, session: cfg.Session}, nil
 		}
 		conn.Release()
 		if try == 1 || !db.Unavailable(err) {
@@ -72,11 +84,20 @@ const (
 	markSQL = `set local nexus.handling = '1'`
 	lookSQL = `select pg_catalog.current_setting('nexus.handling')::pg_catalog.int4`
 
+	// With the last look goes what every transaction owes the next user of its session, and the ack its login.
+	lastLookSQL = lookSQL + `, case when pg_catalog.current_setting('role') operator(pg_catalog.<>) $1::pg_catalog.text
+  then pg_catalog.set_config('role', $1::pg_catalog.text, false) end, pg_catalog.pg_advisory_unlock_all() is null`
+
+	rollbackSQL = `rollback; select pg_catalog.pg_advisory_unlock_all()`
+
 	invalidText = "22P02"
 )
 
 // ended reports whether a handler has ended the transaction, as far as that is known on this side.
 func (t *transaction) ended() bool {
+	if t.outlived != nil {
+		return false
+	}
 	pg := t.conn.Conn().PgConn()
 	return !pg.IsClosed() && pg.TxStatus() == 'I'
 }
@@ -89,8 +110,11 @@ func (t *transaction) commit(ctx context.Context, s Source, it Item) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()
+	if err := t.putBack(ctx); err != nil {
+		return err
+	}
 	b := &pgx.Batch{}
-	marked := queueLook(b)
+	marked := t.queueLook(b)
 	s.QueueAck(b, it)
 	b.Queue("commit")
 	err := t.conn.SendBatch(ctx, b).Close()
@@ -100,13 +124,28 @@ func (t *transaction) commit(ctx context.Context, s Source, it Item) error {
 	return db.Error(ctx, "ack", err)
 }
 
-// queueLook adds the look for the mark to b; the answer is there once b was read.
-func queueLook(b *pgx.Batch) (marked *bool) {
+// putBack puts the session back that a handler may have changed, before anything is parsed in it. What was deferred to the commit
+// happens before, as the handler meant it.
+func (t *transaction) putBack(ctx context.Context) error {
+	if !t.dirty {
+		return nil
+	}
+	_, err := t.conn.Exec(ctx, "set constraints all immediate; "+t.session.betweenSQL(0))
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == invalidText {
+		return errEnded
+	}
+	return db.Error(ctx, "ack", err)
+}
+
+// queueLook adds the look for the mark to b, whose answer is there once b was read, and what puts the session back.
+func (t *transaction) queueLook(b *pgx.Batch) (marked *bool) {
 	marked = new(bool)
 	*marked = true
-	b.Queue(lookSQL).QueryRow(func(row pgx.Row) error {
+	b.Queue(lastLookSQL, t.session.role).QueryRow(func(row pgx.Row) error {
 		var mark int32
-		err := row.Scan(&mark)
+		var role *string
+		var locks bool
+		err := row.Scan(&mark, &role, &locks)
 		pg, ok := errors.AsType[*pgconn.PgError](err)
 		*marked = !ok || pg.Code != invalidText
 		return err
@@ -117,7 +156,9 @@ func queueLook(b *pgx.Batch) (marked *bool) {
 // fault is why the transaction cannot commit, as far as that is known on this side.
 func (t *transaction) fault() error {
 	switch pg := t.conn.Conn().PgConn(); {
-	case t.tx.touched:
+	case t.outlived != nil:
+		return errOutlives
+	case t.touched:
 		return errNotYours
 	case pg.IsClosed():
 		return &nexus.Error{Op: "ack", Code: "08006", Message: "the connection was lost"}
@@ -131,17 +172,42 @@ func (t *transaction) fault() error {
 
 // close rolls back what is still open and gives the connection back. ctx is the loop's.
 func (t *transaction) close(ctx context.Context) {
+	if t.outlived != nil {
+		t.discard()
+		return
+	}
 	if conn := t.conn.Conn(); !conn.IsClosed() && conn.PgConn().TxStatus() != 'I' {
 		ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 		defer cancel()
 		// The pool throws a connection away that is not idle; no other use for the error.
-		_, _ = conn.Exec(ctx, "rollback")
+		_, _ = conn.Exec(ctx, rollbackSQL)
+	}
+	if t.exposed || t.lasting {
+		t.discard()
+		return
 	}
 	t.conn.Release()
 }
 
-// discard closes the connection for good: somebody severs it, perhaps only in a moment, and that must not hit its next user.
+// lost reports whether the connection is gone.
+func (t *transaction) lost() bool { return t.outlived != nil || t.conn.Conn().IsClosed() }
+
+// discard closes the connection for good: somebody severs it, perhaps only in a moment, or may go on using it, and that must not hit
+// its next user.
 func (t *transaction) discard() {
+	if t.outlived != nil {
+		go func() {
+			for _, l := range t.outlived {
+				<-l.idle // soon, since the connection is severed
+			}
+			t.hangUp()
+		}()
+		return
+	}
+	t.hangUp()
+}
+
+func (t *transaction) hangUp() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	_ = t.conn.Hijack().Close(ctx)
@@ -155,7 +221,7 @@ func (t *transaction) broken(err error) (broken bool) {
 			broken = false
 		}
 	}()
-	if !t.conn.Conn().IsClosed() || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if t.outlived != nil || !t.conn.Conn().IsClosed() || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}
 	pg, ok := errors.AsType[*pgconn.PgError](err)

@@ -15,13 +15,21 @@ import (
 
 // Call runs a statement that returns one row and scans it into dest. op names the SQL function in errors.
 func Call(ctx context.Context, q nexus.DBTX, op, sql string, args []any, dest ...any) error {
+	if err := Given(op, q); err != nil {
+		return err
+	}
+	return Error(ctx, op, q.QueryRow(ctx, sql, args...).Scan(dest...))
+}
+
+// Given refuses a q that is nil, in whatever disguise.
+func Given(op string, q nexus.DBTX) error {
 	if v := reflect.ValueOf(q); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		return &nexus.Error{
 			Op: op, Code: nexus.CodeArgumentValue, Field: "q", Message: "q is nil, so there is no database to ask",
 			Hint: "give a pool, a connection or a transaction that was opened without an error",
 		}
 	}
-	return Error(ctx, op, q.QueryRow(ctx, sql, args...).Scan(dest...))
+	return nil
 }
 
 // Do calls a function that returns nothing. call is the function with its arguments, "core.ack($1::text, …)".

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -52,6 +53,10 @@ func refusal(op string, pg *pgconn.PgError, err error) *nexus.Error {
 		e.Detail = "SQLSTATE " + pg.Code
 		e.Hint = "bring the schema up to the version of this program: nexus-node migrate up"
 	}
+	// Postgres's own refusal of EXECUTE has no hint; which duty it takes is a matter of the function.
+	if pg.Code == "42501" && pg.Routine == "aclcheck_error" && e.Hint == "" {
+		e.Hint = "the duty that may call it is granted with its role: see docs/reference/functions.md and docs/explanation/security.md"
+	}
 	return e
 }
 
@@ -92,6 +97,16 @@ func connection(err error) string {
 // read-only or is going down: what passes if one waits. The end of a context does not count.
 func Unavailable(err error) bool {
 	return is(err, nexus.ErrUnavailable) || connection(err) != ""
+}
+
+// Passes reports whether err passes by itself, as core_private.is_transient judges: the server is away or short of something, a race was
+// lost, a lock was not to be had in time.
+func Passes(err error) bool {
+	if Unavailable(err) || RestartTx(err) {
+		return true
+	}
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (pg.Code == "55P03" || strings.HasPrefix(pg.Code, "53") || strings.HasPrefix(pg.Code, "57"))
 }
 
 // RestartTx reports whether err says that the transaction lost against another one and may succeed if run again.

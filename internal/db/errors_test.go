@@ -45,6 +45,15 @@ func TestRefusalKeepsItsParts(t *testing.T) {
 	}
 }
 
+// EXECUTE is the first check of the caller, and Postgres says nothing about how it is granted.
+func TestMissingExecuteIsExplained(t *testing.T) {
+	err := call(t.Context(), dbtest.New(t).Pool, "select core.create_namespace('shop')")
+	got, _ := errors.AsType[*nexus.Error](err)
+	if got == nil || got.Code != "42501" || !strings.Contains(got.Hint, "duty") || !errors.Is(err, nexus.ErrForbidden) {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestVoidFunctionsAreCalled(t *testing.T) {
 	for _, mode := range modes {
 		conn := connect(t, mode)

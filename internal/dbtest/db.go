@@ -71,7 +71,7 @@ func Cron(t testing.TB) *DB {
 	}
 	// Tests put jobs out of step and look. The sweep of pg_cron's own tick, which would mend them first, is not due for a day; a tick
 	// under way may have it on its list still.
-	db.Exec(`select pg_advisory_xact_lock(hashtext('nexus'), hashtext('tick'));
+	db.Exec(`select from core_private.locks where name = 'tick' for update;
 		update core_private.sweeps set every = '1 day', last_started_at = core.now() where name = 'cron'`)
 	db.Exec("select core.drop_namespace(namespace, namespace, true) from core.namespaces")
 	return db
@@ -97,6 +97,45 @@ func (db *DB) Keep() string {
 	return with(db.OwnerURL, db.Owner.Config().ConnConfig.Database, url.UserPassword(Keeper, loginPassword))
 }
 
+// As makes a login in the roles, for this test alone, and returns its name and the URL by which it connects to the database.
+func (db *DB) As(roles ...string) (login, loginURL string) {
+	db.t.Helper()
+	database := db.Owner.Config().ConnConfig.Database
+	login = fmt.Sprintf("%s_%d", database, serial.Add(1))
+	in := ""
+	if len(roles) > 0 {
+		in = " in role " + strings.Join(roles, ", ")
+	}
+	db.Exec("create role " + login + " login password '" + loginPassword + "'" + in)
+	db.t.Cleanup(func() { admin(db.t, db.OwnerURL, "drop owned by "+login+"; drop role "+login) })
+	return login, with(db.OwnerURL, database, url.UserPassword(login, loginPassword))
+}
+
+// Neighbour lets Neighbour create what it wants in the database and use the three extensions, as a service beside Nexus does, and
+// returns its pool.
+func (db *DB) Neighbour() *pgxpool.Pool {
+	db.t.Helper()
+	db.Exec("do $$ begin execute format('grant create, temporary on database %I to " + Neighbour + "', current_database()); end $$")
+	db.Exec("grant all on schema public to " + Neighbour)
+	for _, extension := range []string{"pgmq", "partman", "cron"} {
+		db.Exec(`do $$ declare s constant text := '` + extension + `'; begin
+				if to_regnamespace(s) is null then return; end if;
+				execute format('grant usage on schema %I to ` + Neighbour + `', s);
+				if s <> 'cron' then
+					execute format('grant create on schema %I to ` + Neighbour + `', s);
+					execute format('grant select, insert, update, delete on all tables in schema %I to ` + Neighbour + `', s);
+				end if;
+			end $$`)
+	}
+	// What Nexus and others made there is not meant.
+	db.Exec(`do $$ declare r record; begin
+			for r in select c.oid::regclass as relation from pg_class c where c.relkind in ('r', 'p') and c.relnamespace = to_regnamespace('pgmq')
+				and c.relowner = 'nexus_owner'::regrole loop
+				execute format('revoke all on %s from ` + Neighbour + `', r.relation);
+			end loop; end $$`)
+	return pool(db.t, with(db.OwnerURL, db.Owner.Config().ConnConfig.Database, url.UserPassword(Neighbour, loginPassword)))
+}
+
 func pool(t testing.TB, url string) *pgxpool.Pool {
 	t.Helper()
 	cfg, err := pgxpool.ParseConfig(url)
@@ -115,7 +154,7 @@ func pool(t testing.TB, url string) *pgxpool.Pool {
 
 func admin(t testing.TB, url, sql string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // thousands of tables take long to drop
 	defer cancel()
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {

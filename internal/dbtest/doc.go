@@ -7,5 +7,5 @@
 // pg_cron fires in one database of a server. [Cron] lends it to one test at a time, over all packages.
 //
 // The server is, in this order: the one that NEXUS_TEST_DATABASE_URL names (a superuser's URL; package pgdev's with-postgres
-// starts one and sets it), a private cluster from local binaries, a container.
+// starts one and sets it), a private cluster from local binaries, a container where package nexustest/container is imported.
 package dbtest

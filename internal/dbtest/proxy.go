@@ -14,6 +14,8 @@ type Proxy struct {
 	mu    sync.Mutex
 	flows sync.Cond
 	stuck bool
+	deaf  bool // answers of the server do not get through
+	conns map[net.Conn]struct{}
 	ended bool
 }
 
@@ -30,7 +32,7 @@ func (db *DB) Proxy() *Proxy {
 		db.t.Fatal(err)
 	}
 	u.Host = listener.Addr().String()
-	p := &Proxy{URL: u.String()}
+	p := &Proxy{URL: u.String(), conns: map[net.Conn]struct{}{}}
 	p.flows.L = &p.mu
 	var all sync.WaitGroup
 	all.Go(func() {
@@ -61,6 +63,25 @@ func (p *Proxy) Stall(stuck bool) {
 	p.flows.Broadcast()
 }
 
+// Deafen keeps the server's answers back, or lets them through: what is asked is done, and who asked does not hear of it.
+func (p *Proxy) Deafen(deaf bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.deaf = deaf
+	p.flows.Broadcast()
+}
+
+// Cut ends all connections; answers that were kept back never arrive.
+func (p *Proxy) Cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c := range p.conns {
+		_ = c.Close()
+		delete(p.conns, c)
+	}
+	p.flows.Broadcast()
+}
+
 func (p *Proxy) carry(client net.Conn, server string) {
 	defer client.Close()
 	if !p.pass() {
@@ -71,14 +92,22 @@ func (p *Proxy) carry(client net.Conn, server string) {
 		return
 	}
 	defer upstream.Close()
+	p.mu.Lock()
+	p.conns[client] = struct{}{}
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.conns, client)
+	}()
 	var both sync.WaitGroup
-	copying := func(to, from net.Conn) {
+	copying := func(to, from net.Conn, answers bool) {
 		defer to.Close()
 		buf := make([]byte, 16<<10)
 		for {
 			n, err := from.Read(buf)
 			if n > 0 {
-				if !p.pass() {
+				if !p.pass() || answers && !p.heard(client) {
 					return
 				}
 				if _, err := to.Write(buf[:n]); err != nil {
@@ -86,12 +115,13 @@ func (p *Proxy) carry(client net.Conn, server string) {
 				}
 			}
 			if err != nil {
+				p.pass() // a goodbye stands still too
 				return
 			}
 		}
 	}
-	both.Go(func() { copying(upstream, client) })
-	both.Go(func() { copying(client, upstream) })
+	both.Go(func() { copying(upstream, client, false) })
+	both.Go(func() { copying(client, upstream, true) })
 	both.Wait()
 }
 
@@ -100,6 +130,19 @@ func (p *Proxy) pass() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for p.stuck && !p.ended {
+		p.flows.Wait()
+	}
+	return !p.ended
+}
+
+// heard waits while answers are kept back; false if the connection was cut meanwhile, or at the end of the test.
+func (p *Proxy) heard(client net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for p.deaf && !p.ended {
+		if _, alive := p.conns[client]; !alive {
+			return false
+		}
 		p.flows.Wait()
 	}
 	return !p.ended

@@ -1,7 +1,6 @@
 package dbtest
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,24 +11,16 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/ory/dockertest/v3"
-	"github.com/ory/dockertest/v3/docker"
 
 	"github.com/nexuspg/nexus/internal/pgdev"
 )
 
-const (
-	// EnvURL names a running server by a superuser's URL.
-	EnvURL = "NEXUS_TEST_DATABASE_URL"
+// EnvURL names a running server by a superuser's URL.
+const EnvURL = "NEXUS_TEST_DATABASE_URL"
 
-	// EnvImage names the container's image, if it is not the one that docker/ builds.
-	EnvImage = "NEXUS_TEST_IMAGE"
-
-	image = "nexus-postgres:latest"
-
-	// containerSeconds ends a container whose process was killed, or whose package has no Main.
-	containerSeconds = "3600"
-)
+// Container starts a server where none is named and no Postgres is installed, and returns a superuser's URL. Package nexustest/container
+// sets it: Docker's client brings some forty modules along, which a program that only has tests of its own need not know.
+var Container func(context.Context) (url string, stop func() error, err error)
 
 // server is where a test process's databases are.
 type server struct {
@@ -73,11 +64,7 @@ func choose() (server, error) {
 	}
 	platform, err := pgdev.Find()
 	if err != nil {
-		s, dockerErr := container(ctx)
-		if dockerErr != nil {
-			return server{}, errors.Join(err, dockerErr)
-		}
-		return s, nil
+		return contain(ctx, err)
 	}
 	c, err := pgdev.StartForTests(ctx, pgdev.Options{Platform: platform}, BuildTemplate)
 	if err != nil {
@@ -88,6 +75,21 @@ func choose() (server, error) {
 		defer cancel()
 		return c.Stop(ctx)
 	}}, nil
+}
+
+// contain is for a machine without Postgres, of which missing says what is missing.
+func contain(ctx context.Context, missing error) (server, error) {
+	if Container == nil {
+		return server{}, fmt.Errorf(`%w; or set %s to a superuser's URL; or import _ "github.com/nexuspg/nexus/nexustest/container" beside these tests for a container of Docker`, missing, EnvURL)
+	}
+	url, stop, err := Container(ctx)
+	if err != nil {
+		return server{}, errors.Join(missing, err)
+	}
+	if err := ensureTemplate(ctx, url); err != nil {
+		return server{}, errors.Join(err, stop())
+	}
+	return server{url: url, stop: stop}, nil
 }
 
 // ensureTemplate prepares a server that may have been prepared before, and may have outlived an edit of the SQL. Packages run at
@@ -127,42 +129,4 @@ func dropLeftClones(ctx context.Context, conn *pgx.Conn, prefix string, age time
 		}
 	}
 	return nil
-}
-
-// containerCommand is that of the image, which a changed entry point hides, for data that may be lost.
-var containerCommand = []string{
-	"postgres", "-c", "shared_preload_libraries=pg_cron", "-c", "cron.database_name=nexus", "-c", "cron.use_background_workers=on",
-	"-c", "max_worker_processes=20", "-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off",
-}
-
-// container runs the image that docker/ builds.
-func container(ctx context.Context) (server, error) {
-	pool, err := dockertest.NewPool("")
-	if err != nil {
-		return server{}, err
-	}
-	if err := pool.Client.Ping(); err != nil {
-		return server{}, fmt.Errorf("docker: %w", err)
-	}
-	const password = "nexus"
-	name := cmp.Or(os.Getenv(EnvImage), image)
-	repository, tag := docker.ParseRepositoryTag(name)
-	res, err := pool.RunWithOptions(&dockertest.RunOptions{
-		Repository: repository, Tag: tag, Env: []string{"POSTGRES_PASSWORD=" + password},
-		// Docker itself has no limit to how long a container lives.
-		Entrypoint: []string{"timeout", "-s", "INT", containerSeconds, "docker-entrypoint.sh"},
-		Cmd:        containerCommand,
-	}, func(h *docker.HostConfig) { h.AutoRemove = true })
-	if err != nil {
-		return server{}, fmt.Errorf("docker: image %s: %w (build it in the repository of Nexus: docker build -t %s -f docker/postgres.Dockerfile docker)",
-			name, err, name)
-	}
-	s := server{
-		url:  fmt.Sprintf("postgres://postgres:%s@%s/postgres?sslmode=disable", password, res.GetHostPort("5432/tcp")),
-		stop: func() error { return pool.Purge(res) },
-	}
-	if err := pool.Retry(func() error { return ensureTemplate(ctx, s.url) }); err != nil {
-		return server{}, errors.Join(err, s.stop())
-	}
-	return s, nil
 }

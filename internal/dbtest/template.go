@@ -17,6 +17,9 @@ import (
 const (
 	Login  = "nexus_test_login"
 	Keeper = "nexus_test_keeper"
+
+	// Neighbour is somebody else in the same database, who has nothing to do with Nexus and no role of it.
+	Neighbour = "nexus_test_neighbour"
 )
 
 // loginPassword guards nothing: the server lives as long as the tests.
@@ -58,6 +61,9 @@ do $$ declare e text; begin
 	end if;
 	if to_regrole('`+Keeper+`') is null then
 		create role `+Keeper+` login password '`+loginPassword+`' in role nexus_admin;
+	end if;
+	if to_regrole('`+Neighbour+`') is null then
+		create role `+Neighbour+` login password '`+loginPassword+`';
 	end if;
 	create schema if not exists tap;
 	-- Where one is missing, the tests that need it say so.

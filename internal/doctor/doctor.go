@@ -1,4 +1,4 @@
-// Package doctor looks a database over and says what is wrong, why that matters and which line mends it.
+// Package doctor looks a database over and says what is wrong, why that matters and which lines mend it.
 //
 // Run only reads, as whoever is connected, and one check that may not look does not stop the others. A check is a function
 // with a name and a reason, in one of four lists: the server, the schema, the upkeep, the sessions and what lies between. Without a connection or a schema
@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -26,9 +27,10 @@ type State string
 
 // The states, from good to bad.
 const (
-	OK     State = "ok"
-	Warn   State = "warn"   // works, but not as it should, or not for long
-	Broken State = "broken" // something does not work
+	OK      State = "ok"
+	Unknown State = "unknown" // the login that asks may not see it, or not all of it
+	Warn    State = "warn"    // works, but not as it should, or not for long
+	Broken  State = "broken"  // something does not work
 )
 
 // Check is what one look found.
@@ -37,13 +39,13 @@ type Check struct {
 	State State    `json:"state"`
 	Found string   `json:"found"`
 	Why   string   `json:"why"`            // it matters
-	Mend  string   `json:"mend,omitempty"` // the line that mends it; empty when all is well
+	Mend  string   `json:"mend,omitempty"` // the lines that mend it, in order; empty when all is well
 	Fix   []string `json:"fix,omitempty"`  // SQL that is safe to run unasked and mends it, or a part of it
 }
 
 // Worst is the worst state of the checks.
 func Worst(checks []Check) State {
-	order := []State{OK, Warn, Broken}
+	order := []State{OK, Unknown, Warn, Broken}
 	worst := 0
 	for _, c := range checks {
 		worst = max(worst, slices.Index(order, c.State))
@@ -53,9 +55,11 @@ func Worst(checks []Check) State {
 
 // finding is a Check without what is known beforehand.
 type finding struct {
-	state       State
-	found, mend string
-	fix         []string
+	state State
+	found string
+	mend  mend
+	fix   []string
+	goOn  bool // though broken, the rest can be looked at
 }
 
 // fixedBy adds SQL that Fix may run, a call of a function a line.
@@ -68,57 +72,74 @@ func ok(format string, args ...any) finding {
 	return finding{state: OK, found: fmt.Sprintf(format, args...)}
 }
 
-func warn(mend, format string, args ...any) finding {
-	return finding{state: Warn, found: fmt.Sprintf(format, args...), mend: mend}
+func unknown(m mend, format string, args ...any) finding {
+	return finding{state: Unknown, found: fmt.Sprintf(format, args...), mend: m}
 }
 
-func broken(mend, format string, args ...any) finding {
-	return finding{state: Broken, found: fmt.Sprintf(format, args...), mend: mend}
+func warn(m mend, format string, args ...any) finding {
+	return finding{state: Warn, found: fmt.Sprintf(format, args...), mend: m}
+}
+
+func broken(m mend, format string, args ...any) finding {
+	return finding{state: Broken, found: fmt.Sprintf(format, args...), mend: m}
 }
 
 // probe is a check that is still to be made.
 type probe struct {
 	name, why string
 	look      func(context.Context, *pgxpool.Pool) (finding, error)
-	decisive  bool // broken, it leaves nothing to look at for those after it
+	rows      bool // it looks at rows of namespaces, of which a login sees those of the namespaces that it may read
+	decisive  bool // broken, it leaves nothing to look at for those after it, unless the finding says to go on
 }
 
 // Run makes all checks. It fails only if ctx ends; a database that cannot be reached is a finding.
 func Run(ctx context.Context, pool *pgxpool.Pool) ([]Check, error) {
 	var checks []Check
 	for _, p := range slices.Concat(server, schema, upkeep, sessions) {
-		c := p.check(ctx, pool)
+		c, goOn := p.check(ctx, pool)
 		if err := ctx.Err(); err != nil {
 			return checks, err
 		}
 		checks = append(checks, c)
-		if p.decisive && c.State == Broken {
+		if p.decisive && c.State == Broken && !goOn {
 			break
 		}
 	}
 	return checks, nil
 }
 
-func (p probe) check(ctx context.Context, pool *pgxpool.Pool) Check {
-	f, err := p.look(ctx, pool)
-	if err != nil {
-		f = unseen(db.Error(ctx, p.name, err))
+// patience is how long one check may take: what waits for a lock would keep those from being asked that say who holds it.
+const patience = 10 * time.Second
+
+func (p *probe) check(ctx context.Context, pool *pgxpool.Pool) (c Check, goOn bool) {
+	look, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	f, err := p.look(look, pool)
+	if err == nil && f.state == OK && p.rows {
+		f, err = f.asFarAsSeen(look, pool)
 	}
-	return Check{Name: p.name, State: f.state, Found: f.found, Why: p.why, Mend: f.mend, Fix: f.fix}
+	switch {
+	case look.Err() != nil && ctx.Err() == nil:
+		f = unknown(mend{advice("see the locks, below, or ask again when less is going on")}, "no answer within %s", patience)
+		f.goOn = true
+	case err != nil:
+		f = unseen(login(pool), db.Error(ctx, p.name, err))
+	}
+	return Check{Name: p.name, State: f.state, Found: f.found, Why: p.why, Mend: f.mend.String(), Fix: f.fix}, f.goOn
 }
 
 // unseen is the finding of a look that failed. Not being allowed to look is no fault of the database.
-func unseen(err error) finding {
+func unseen(login string, err error) finding {
 	e, is := errors.AsType[*nexus.Error](err)
 	switch {
 	case !is:
-		return broken("", "%v", err)
+		return broken(nil, "%v", err)
 	case errors.Is(err, nexus.ErrForbidden):
-		return warn("grant nexus_reader to the login that runs the doctor", "not visible: %s", e.Message)
+		return unknown(mend{statement("grant nexus_reader to %s; -- as who installed Nexus", ident(login))}, "not visible: %s", e.Message)
 	case errors.Is(err, nexus.ErrUnavailable):
-		return broken("see whether the server runs; NEXUS_DATABASE_URL names it", "%s", strings.Join(strings.Fields(e.Message), " "))
+		return broken(mend{advice("see whether the server runs that NEXUS_DATABASE_URL names")}, "%s", strings.Join(strings.Fields(e.Message), " "))
 	case e.Hint != "":
-		return broken(e.Hint, "%s", e.Message)
+		return broken(mend{e.Hint}, "%s", e.Message)
 	}
-	return broken("", "%s (%s)", e.Message, e.Code)
+	return broken(nil, "%s (%s)", e.Message, e.Code)
 }

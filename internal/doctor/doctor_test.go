@@ -46,8 +46,8 @@ func TestAFreshDatabase(t *testing.T) {
 	db.Exec("select core.tick()")
 	want := map[string]State{
 		"connection": OK, "server version": OK, "pgmq": OK, "pg_cron": OK, "pg_cron preload": OK, "pg_cron database": Warn, "pg_partman": OK,
-		"privileges": Warn, "schema": OK, "partitions ahead": OK, "default partition": OK, "tick": OK, "pg_cron jobs": OK, "pg_cron runs": OK, "pg_cron load": OK, "sweeps": OK, "lost nodes": OK,
-		"dead letters": OK, "queue tables": OK, "xmin horizon": OK, "dead rows": OK, "wake-ups": OK, "clock": OK, "publications": OK, "stuck leases": OK, "last fetch": OK,
+		"privileges": Warn, "schema": OK, "partitions ahead": OK, "partition owners": OK, "default partition": OK, "lost queues": OK, "tick": OK, "pg_cron jobs": OK, "pg_cron runs": OK, "pg_cron load": OK, "sweeps": OK, "lost nodes": OK,
+		"dead letters": OK, "queue tables": OK, "xmin horizon": OK, "locks": OK, "dead rows": OK, "wake-ups": OK, "clock": OK, "publications": OK, "stuck leases": OK, "last fetch": OK,
 	}
 	checks := examine(t, db.Owner)
 	if d := cmp.Diff(want, states(checks)); d != "" {
@@ -74,11 +74,11 @@ func TestOrdinaryLogin(t *testing.T) {
 	if c := named(t, checks, "privileges"); c.State != OK || !strings.Contains(c.Found, "nexus_consumer, nexus_producer") {
 		t.Errorf("%+v", c)
 	}
-	if c := named(t, checks, "schema"); c.State != OK {
+	if c := named(t, checks, "schema"); c.State != Unknown || !strings.Contains(c.Found, "whether it was edited") {
 		t.Errorf("%+v", c)
 	}
 	// It is no reader: that is said, and is no fault of the database.
-	if c := named(t, checks, "dead letters"); c.State != Warn || !strings.Contains(c.Found, "not visible") || !strings.Contains(c.Mend, "nexus_reader") {
+	if c := named(t, checks, "dead letters"); c.State != Unknown || !strings.Contains(c.Found, "not visible") || !strings.Contains(c.Mend, "nexus_reader") {
 		t.Errorf("%+v", c)
 	}
 	for _, c := range checks {
@@ -98,17 +98,29 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 	}{
 		{"pgmq", "alter type pgmq.message_record rename attribute last_read_at to gone",
 			Broken, "too old", "alter extension pgmq update;"},
-		{"pg_partman", "drop extension pg_partman cascade", Warn, "not in this database", "create extension pg_partman"},
-		{"pg_cron", "drop extension pg_cron cascade", Warn, "not in this database", "create extension pg_cron"},
+		{"pg_partman", "drop extension pg_partman cascade", Warn, "not in this database", "create extension if not exists pg_partman"},
+		{"pg_cron", "drop extension pg_cron cascade", Warn, "not in this database", "create extension if not exists pg_cron"},
 		{"schema", "create or replace function core.now() returns timestamptz language sql as 'select now()'",
 			Warn, "core.now", "migrate up --repair"},
 		{"schema", "drop schema core, core_private cascade", Broken, "not installed", "migrate up"},
+		{"lost queues", `select core.create_namespace('shop', '{"retry": {"max_attempts": 3}}'), core.create_namespace('mall');
+			drop table pgmq.a_core_events_mall, pgmq.q_core_events_shop, pgmq.a_core_events_shop`,
+			Broken, "missing: core_events_shop of namespace shop, the archive of core_events_mall of namespace mall", "select core.create_namespace('shop');"},
+		{"lost queues", `select core.create_namespace('shop'); delete from pgmq.meta where queue_name = 'core_events_shop_dlq'`,
+			Warn, "pgmq's row of core_events_shop_dlq", "select core.create_namespace('shop');"},
 		{"partitions ahead", `do $$ declare p text; begin
 			select partition_name into p from core.partitions where not is_default order by to_time desc offset 2 limit 1;
-			execute format('drop table core.%I', p); end $$`, Warn, "missing: ", "partition_gap_fill('core.event_log')"},
+			execute format('drop table core.%I', p); end $$`, Warn, "missing: ", "core.run_sweep('partitions')"},
 		{"partitions ahead", `do $$ declare p text; begin
 			for p in select partition_name from core.partitions where not is_default and to_time > core.now() loop
 			execute format('drop table core.%I', p); end loop; end $$`, Broken, "missing: ", "core.run_sweep('partitions')"},
+		{"partitions ahead", `do $$ declare l record; begin
+			select * into l from core.partitions where not is_default order by to_time desc offset 2 limit 1;
+			execute format('drop table core.%I', l.partition_name);
+			execute format('create table core.other_bounds partition of core.event_log for values from (%L) to (%L)', l.from_time + interval '5 hours', l.to_time); end $$`,
+			Broken, "other bounds than those of a month: other_bounds", "core.repair_partitions()"},
+		{"partition owners", `do $$ begin execute format('alter table core.%I owner to postgres',
+			(select partition_name from core.partitions where from_time <= core.now() and to_time > core.now())); end $$`, Warn, "belongs to postgres", "owner to nexus_owner;"},
 		{"default partition", `insert into core.event_log (event_id, namespace, event_type, payload, emitted_at)
 			values (1, 'x', 'x', '{}', '1999-01-01')`, Broken, "1 row", "core.repair_partitions()"},
 		{"default partition", `insert into core.event_log (event_id, namespace, event_type, payload, emitted_at)
@@ -118,12 +130,12 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 		{"tick", "update core_private.sweeps set last_started_at = core.now() - interval '1 day'", Broken, "last 24h", "run a node"},
 		{"sweeps", "update core_private.sweeps set failures = 3, last_error = 'boom' where name = 'reap'",
 			Broken, "reap failed 3 times: boom", "core.run_sweep('reap')"},
-		{"sweeps", "update core_private.sweeps set enabled = false where name = 'reap'", Warn, "reap is switched off", "--repair"},
+		{"sweeps", "update core_private.sweeps set enabled = false where name = 'reap'", Warn, "reap is switched off", "set enabled = true where name = 'reap'"},
 		{"lost nodes", `select core.create_namespace('shop'); select core.register_node('shop', 'n1', true, '{}');
-			update core.nodes set last_heartbeat = core.now() - interval '1 hour'`, Warn, "n1", "node list"},
+			update core.nodes set last_heartbeat = core.now() - interval '1 hour'`, Warn, "n1", "nexus-node node forget n1 -n shop"},
 		{"dead letters", `select core.create_namespace('shop');
 			insert into core.dead_letters (namespace, source_kind, source_ref, payload, attempts, failed_at, reason)
-			values ('shop', 'delivery', '{}', '{}', 1, core.now(), 'x')`, Warn, "1 dead letter unresolved", "dlq list"},
+			values ('shop', 'delivery', '{}', '{}', 1, core.now(), 'x')`, Warn, "1 dead letter unresolved", "nexus-node dlq replay -n shop --limit 0"},
 		{"pg_cron jobs", "delete from cron.job where jobname = 'nexus:tick'", Warn, "nexus:tick is missing", "nexus-node cron apply"},
 		{"pg_cron jobs", `insert into cron.job (schedule, command, database, username, jobname)
 			values ('* * * * *', 'select core.tick()', current_database(), 'nexus_owner', 'theirs')`, Warn, "theirs is foreign_owner: it belongs to nexus_owner", "select cron.unschedule("},
@@ -143,10 +155,12 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 			Warn, "core_events_shop 1", "select pgmq.set_vt('core_events_shop', 1::bigint, 0);"},
 		{"last fetch", `select core.create_namespace('shop'); select core.register_node('shop', 'n1', true, '{}');
 			update core.nodes set state = 'active', metadata = '{"fetch_age_seconds": 61}'`, Broken, "n1", "node drain n1"},
+		{"locks", "drop view core.blockers; create view core.blockers as select 'lock' as kind, 7 as pid, 'AccessExclusiveLock on pgmq.q_a' as name, 'bi' as role_name, 'report' as application, 'idle in transaction' as state, null::timestamptz as since, interval '1 hour' as age, null::bigint as xmin_age, false as holds_horizon, 0::bigint as dead_rows",
+			Warn, "bi report, pid 7, for 1h0m0s: AccessExclusiveLock on pgmq.q_a", "select pg_terminate_backend(7);"},
 		{"xmin horizon", "drop view core.blockers; create view core.blockers as select 'session' as kind, 7 as pid, null::text as name, 'bi' as role_name, 'report' as application, 'idle in transaction' as state, null::timestamptz as since, interval '1 hour' as age, 5::bigint as xmin_age, true as holds_horizon, 0::bigint as dead_rows",
 			Warn, "held by session bi report, pid 7, idle in transaction, for 1h0m0s", "select pg_terminate_backend(7);"},
 		{"xmin horizon", "drop view core.blockers; create view core.blockers as select 'not visible' as kind, null::int as pid, null::text as name, null::text as role_name, null::text as application, null::text as state, null::timestamptz as since, null::interval as age, null::bigint as xmin_age, null::boolean as holds_horizon, 0::bigint as dead_rows",
-			Warn, "not visible", "grant pg_read_all_stats to nexus_owner;"},
+			Unknown, "not visible", "grant pg_read_all_stats to nexus_owner;"},
 	} {
 		t.Run(c.check, func(t *testing.T) {
 			db := dbtest.New(t)
@@ -159,29 +173,70 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 	}
 }
 
-// The lines that mend something in SQL do mend it.
-func TestMendingLinesMend(t *testing.T) {
-	for _, c := range []struct{ check, harm string }{
-		{"partitions ahead", `do $$ declare p text; begin
-			select partition_name into p from core.partitions where not is_default order by to_time desc offset 2 limit 1;
-			execute format('drop table core.%I', p); end $$`},
-		{"partitions ahead", `do $$ declare p text; begin
-			for p in select partition_name from core.partitions where not is_default order by to_time desc limit 3 loop
-			execute format('drop table core.%I', p); end loop; end $$`},
-		{"queue tables", `select core.create_namespace('shop'); select pgmq.enable_notify_insert('core_events_shop')`},
+// Of a queue that has lost its table one check complains, and no other one for it.
+func TestALostQueueIsOneFinding(t *testing.T) {
+	db := dbtest.New(t)
+	db.Exec(`select core.create_namespace('shop'); select core.schedule_event('shop', 'x', '1', core.now());
+		select core.emit('shop', 'x', '{}', '{"delay": "1 us"}')`)
+	db.Exec("select core.tick()")
+	before := states(examine(t, db.Owner))
+	db.Exec(`drop table pgmq.q_core_events_shop, pgmq.q_core_events_shop_dlq;
+		update core_private.sweeps set last_started_at = null`)
+	db.Exec("select core.tick()")
+	after := examine(t, db.Owner)
+	before["lost queues"] = Broken
+	if d := cmp.Diff(before, states(after)); d != "" {
+		t.Errorf("%s\n%+v", d, after)
+	}
+}
+
+// Whoever may not see something hears neither that it is well nor that it is not.
+func TestWhatIsNotVisibleIsNotWell(t *testing.T) {
+	db := dbtest.New(t)
+	db.Exec("select core.tick(); select core.create_namespace('shop')")
+	_, url := db.As("nexus_reader")
+	reader, err := pgxpool.New(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	rows := []string{"default partition", "lost nodes", "dead letters", "stuck leases", "last fetch"}
+	for _, c := range []struct {
+		name    string
+		sql     string
+		unknown []string
+		ok      []string
+	}{
+		{"a reader of what is open", "select 1", []string{"schema", "pg_cron preload", "pg_cron database", "pg_cron jobs", "pg_cron load"}, rows},
+		{"of a namespace that is closed to it", `select core.create_namespace('vault', '{"restricted": true}')`, rows, []string{"partitions ahead", "tick"}},
+		{"of a server whose sessions nobody sees", `create or replace function core_private.blockers() returns table (kind text, pid integer, name text, role_name text, application text, state text, since timestamptz, age interval,
+			xmin_age bigint, holds_horizon boolean, dead_rows bigint) language sql as $$ select 'not visible', null::int, null, null, null, null, null::timestamptz, null::interval, null::bigint, null::boolean, 0 $$`,
+			[]string{"xmin horizon", "locks"}, nil},
 	} {
-		t.Run(c.check, func(t *testing.T) {
-			db := dbtest.New(t)
-			db.Exec(c.harm)
-			bad := named(t, examine(t, db.Owner), c.check)
-			if bad.State == OK {
-				t.Fatal("the harm goes unnoticed")
+		db.Exec(c.sql)
+		checks := examine(t, reader)
+		for _, name := range c.unknown {
+			if got := named(t, checks, name); got.State != Unknown || got.Mend == "" {
+				t.Errorf("to %s: %+v", c.name, got)
 			}
-			db.Exec(bad.Mend)
-			if after := named(t, examine(t, db.Owner), c.check); after.State != OK {
-				t.Errorf("after %s: %+v", bad.Mend, after)
+		}
+		for _, name := range c.ok {
+			if got := named(t, checks, name); got.State != OK {
+				t.Errorf("to %s: %+v", c.name, got)
 			}
-		})
+		}
+	}
+	// To an administrator nothing of it is hidden.
+	_, url = db.As("nexus_admin")
+	admin, err := pgxpool.New(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close()
+	for _, name := range rows {
+		if c := named(t, examine(t, admin), name); c.State != OK {
+			t.Errorf("to an administrator: %+v", c)
+		}
 	}
 }
 
@@ -213,9 +268,10 @@ func TestWithoutAConnection(t *testing.T) {
 
 func TestWorst(t *testing.T) {
 	for want, checks := range map[State][]Check{
-		OK:     {{State: OK}},
-		Warn:   {{State: OK}, {State: Warn}, {State: OK}},
-		Broken: {{State: Broken}, {State: Warn}},
+		OK:      {{State: OK}},
+		Warn:    {{State: OK}, {State: Warn}, {State: OK}},
+		Unknown: {{State: OK}, {State: Unknown}},
+		Broken:  {{State: Broken}, {State: Warn}, {State: Unknown}},
 	} {
 		if got := Worst(checks); got != want {
 			t.Errorf("%v make %s", checks, got)

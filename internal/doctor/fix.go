@@ -48,7 +48,7 @@ func Fix(ctx context.Context, pool *pgxpool.Pool, checks []Check) ([]Fixed, []Ch
 		}
 		for _, f := range fixes {
 			var err error
-			if f.Result, err = mend(ctx, pool, f.SQL); err != nil {
+			if f.Result, err = runLine(ctx, pool, f.SQL); err != nil {
 				f.Error = db.Error(ctx, f.Check, err).Error()
 			}
 			if err := ctx.Err(); err != nil {
@@ -63,9 +63,9 @@ func Fix(ctx context.Context, pool *pgxpool.Pool, checks []Check) ([]Fixed, []Ch
 	}
 }
 
-// mend runs one line, in one transaction. A sweep that failed returns so, and does not raise it. pg_partman leaves settings behind
+// runLine runs one line, in one transaction. A sweep that failed returns so, and does not raise it. pg_partman leaves settings behind
 // in a session, so this one ends.
-func mend(ctx context.Context, pool *pgxpool.Pool, sql string) (string, error) {
+func runLine(ctx context.Context, pool *pgxpool.Pool, sql string) (string, error) {
 	borrowed, err := pool.Acquire(ctx)
 	if err != nil {
 		return "", err

@@ -16,12 +16,15 @@ func TestFixMends(t *testing.T) {
 	}{
 		{"partitions ahead", `do $$ declare p text; begin
 			select partition_name into p from core.partitions where not is_default order by to_time desc offset 2 limit 1;
-			execute format('drop table core.%I', p); end $$`, "partition_gap_fill", OK},
+			execute format('drop table core.%I', p); end $$`, "core.run_sweep('partitions')", OK},
 		{"partitions ahead", `do $$ declare p text; begin
 			for p in select partition_name from core.partitions where not is_default and to_time > core.now() loop
 			execute format('drop table core.%I', p); end loop; end $$`, "core.run_sweep('partitions')", OK},
 		{"default partition", `insert into core.event_log (event_id, namespace, event_type, payload, emitted_at)
 			values (1, 'x', 'x', '{}', '2199-01-01')`, "core.repair_partitions()", OK},
+		{"lost queues", `select core.create_namespace('shop', '{"retry": {"max_attempts": 3}}'), core.create_namespace('mall');
+			drop table pgmq.q_core_events_shop; delete from pgmq.meta where queue_name = 'core_events_mall_dlq'`,
+			"select core.create_namespace('shop'); select core.create_namespace('mall');", OK},
 		{"tick", "update core_private.sweeps set last_started_at = core.now() - interval '1 day'", "core.tick()", OK},
 		{"sweeps", "update core_private.sweeps set failures = 3, last_error = 'boom' where name in ('reap', 'park')", "core.run_sweep('park')", OK},
 		// What killed it is for people to find out: it stays a warning, and is settled all the same.
@@ -108,7 +111,8 @@ func TestFixLeavesToPeopleWhatIsTheirs(t *testing.T) {
 	db.Exec("create publication everything for all tables")
 	db.Exec("update core_private.sweeps set enabled = false where name = 'reap'")
 	db.Exec("select core.create_namespace('shop')")
-	db.Exec("alter table pgmq.q_core_events_shop force row level security")
+	db.Exec("select core.create_namespace('till')")
+	db.Exec("alter table pgmq.q_core_events_till force row level security") // refuses emits, and hides what is there
 	db.Exec("select core.emit('shop', 'a')")
 	db.Exec("select pgmq.read('core_events_shop', 100000, 1)")
 	db.Exec(`insert into core.dead_letters (namespace, source_kind, source_ref, payload, attempts, failed_at, reason)

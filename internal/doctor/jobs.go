@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -25,45 +26,48 @@ func lookJobs(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	}
 	if super {
 		// DROP ROLE leaves a role's jobs behind, and pg_cron dies of the first that it reads.
-		orphans, first, err := ownerless(ctx, pool)
+		orphans, lines, err := ownerless(ctx, pool)
 		if err != nil {
 			return finding{}, err
 		}
 		if len(orphans) > 0 {
-			return broken(fmt.Sprintf("select cron.unschedule(%d);", first),
-				"owned by a role that does not exist, which stops every job of the server: %s", some(orphans)), nil
+			return broken(lines, "owned by a role that does not exist, which stops every job of the server: %s", some(orphans)), nil
 		}
 	}
 	return lookDrift(ctx, pool)
 }
 
-// ownerless names the jobs whose owner is gone, and gives the id of the first.
-func ownerless(ctx context.Context, pool *pgxpool.Pool) (names []string, first int64, err error) {
+// ownerless names the jobs whose owner is gone, with the lines that remove them.
+func ownerless(ctx context.Context, pool *pgxpool.Pool) (names []string, lines mend, err error) {
 	rows, err := pool.Query(ctx, `select j.jobid, j.username::text, coalesce(j.jobname::text, '') from cron.job j
 		where not exists (select from pg_catalog.pg_roles r where r.rolname::text = j.username::text)
 		order by j.jobid limit 100`)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	var (
 		id          int64
 		owner, name string
 	)
 	_, err = pgx.ForEachRow(rows, []any{&id, &owner, &name}, func() error {
-		if first == 0 {
-			first = id
-		}
+		lines = append(lines, statement("select cron.unschedule(%d);", id))
 		names = append(names, fmt.Sprintf("job %d %s of %s", id, literal(name), owner))
 		return nil
 	})
-	return names, first, err
+	return names, lines, err
 }
 
 // lookDrift leaves out what a check of its own says: that pg_cron runs its jobs elsewhere.
 func lookDrift(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
-	type drift struct{ Kind, Job, Detail string }
-	rows, err := pool.Query(ctx, `select d.kind, coalesce(d.jobname, 'job ' || d.jobid, ''), d.detail from core.cron_drift d
-		where d.kind <> 'wrong_database' or coalesce((select s.setting from pg_catalog.pg_settings s where s.name = 'cron.database_name'), '') in ('', pg_catalog.current_database())
+	type drift struct {
+		ID                int64
+		Kind, Job, Detail string
+		Unknown           bool // a job of nexus_scheduler's that Nexus never made, and does not touch
+	}
+	rows, err := pool.Query(ctx, `select coalesce(d.jobid, 0), d.kind, coalesce(d.jobname, 'job ' || d.jobid, ''), d.detail,
+			d.kind = 'orphaned' and d.task_id is null and d.jobname like 'nexus:%'
+		  from core.cron_drift d
+		where d.kind <> 'wrong_database' or (select s.setting from pg_catalog.pg_settings s where s.name = 'cron.database_name') = pg_catalog.current_database()
 		order by d.kind = 'foreign_owner', d.kind, d.jobname limit 100`)
 	if err != nil {
 		return finding{}, err
@@ -75,19 +79,23 @@ func lookDrift(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	var (
 		found []string
 		own   bool
+		lines mend
 	)
-	mend, unseen := "nexus-node cron apply", ""
+	unseen := ""
 	for _, d := range all {
-		switch d.Kind {
-		case "not_visible":
+		switch {
+		case d.Kind == "not_visible":
 			unseen = "; not visible: " + d.Detail
 			if strings.HasPrefix(d.Detail, "nexus_scheduler") {
-				return warn("grant usage on schema cron to nexus_scheduler; -- then: nexus-node cron apply", "%s", d.Detail), nil
+				return warn(mend{
+					statement("grant usage on schema cron to nexus_scheduler; -- as a superuser"), command("nexus-node cron apply"),
+				}, "%s", d.Detail), nil
 			}
-		case "foreign_owner":
-			if len(found) == 0 {
-				mend = d.Detail[strings.LastIndex(d.Detail, "select cron."):]
-			}
+		case d.Kind == "foreign_owner":
+			lines = append(lines, d.Detail[strings.LastIndex(d.Detail, "select cron."):])
+			found = append(found, fmt.Sprintf("%s is %s: %s", d.Job, d.Kind, d.Detail))
+		case d.Unknown:
+			lines = append(lines, statement("select cron.unschedule(%d); -- if nobody needs it", d.ID))
 			found = append(found, fmt.Sprintf("%s is %s: %s", d.Job, d.Kind, d.Detail))
 		default:
 			own = true
@@ -95,21 +103,28 @@ func lookDrift(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		}
 	}
 	if len(found) > 0 {
-		f := warn(mend, "%s", some(found))
+		f := warn(lines, "%s", some(found))
 		if own {
+			f.mend = append(lines, command("nexus-node cron apply"))
 			f = f.fixedBy("select core.sync_cron_jobs();")
 		}
 		return f, nil
 	}
-	return ok("as they should be%s", unseen), nil
+	if unseen != "" {
+		return unknown(mend{advice("ask as a superuser, to whom pg_cron shows the jobs of all")}, "as they should be%s", unseen), nil
+	}
+	return ok("as they should be"), nil
 }
 
-// lookRuns looks at the newest run of each job of Nexus.
+// lookRuns looks at the newest run of each job of Nexus. What kept a job from beginning is the server's and not the job's: it is over
+// once any job has run since, whose own next run may be a day away.
 func lookRuns(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	type run struct{ Job, Message string }
 	rows, err := pool.Query(ctx, `select coalesce(r.jobname, 'job ' || r.jobid), coalesce(r.return_message, 'no message')
 		from (select distinct on (d.jobid) d.* from core.cron_job_runs d order by d.jobid, d.runid desc) r
-		where r.status = 'failed' order by r.runid desc limit 100`)
+		where r.status = 'failed' and not (r.return_message ~ 'connection failed|background process|startup timeout'
+			and exists (select from core.cron_job_runs s where s.runid > r.runid and s.status = 'succeeded'))
+		order by r.runid desc limit 100`)
 	if err != nil {
 		return finding{}, err
 	}
@@ -124,14 +139,27 @@ func lookRuns(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	for _, r := range runs {
 		found = append(found, r.Job+": "+strings.Join(strings.Fields(r.Message), " "))
 	}
+	soon := advice("and ask again after the next run, which shows whether it helped: nexus:tick runs each minute")
 	switch first := runs[0].Message; {
 	case strings.Contains(first, "connection failed"):
-		return broken("let nexus_scheduler connect without a password in pg_hba.conf; or: alter system set cron.use_background_workers = on; -- then restart the server",
-			"%s", some(found)), nil
+		workers, err := alterSystem(ctx, pool, "cron.use_background_workers", "on")
+		if err != nil {
+			return finding{}, err
+		}
+		return broken(append(workers, soon, advice(or+"let nexus_scheduler connect without a password in pg_hba.conf")), "%s", some(found)), nil
 	case strings.Contains(first, "background process") || strings.Contains(first, "startup timeout"):
-		return broken("raise max_worker_processes, then restart the server", "%s", some(found)), nil
+		var enough string
+		if err := pool.QueryRow(ctx, `select (pg_catalog.current_setting('max_worker_processes')::int + 20)::text`).Scan(&enough); err != nil {
+			return finding{}, err
+		}
+		more, err := alterSystem(ctx, pool, "max_worker_processes", enough)
+		if err != nil {
+			return finding{}, err
+		}
+		return broken(append(more, soon), "%s", some(found)), nil
 	}
-	return warn("select * from core.cron_job_runs where status = 'failed'; -- shows each", "%s", some(found)), nil
+	return warn(mend{advice("select * from core.cron_job_runs where status = 'failed' shows each; the next run that succeeds settles it")},
+		"%s", some(found)), nil
 }
 
 // lookLoad counts what may be pending at once.
@@ -162,21 +190,24 @@ func lookLoad(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		return finding{}, err
 	}
 	if workers == nil || maximum == nil {
-		return ok("%s; the limit is not visible to this login, which lacks pg_read_all_settings", plural(active, "active job")), nil
+		return unseenSetting(pool), nil
 	}
 	var limit int
 	if _, err := fmt.Sscan(*maximum, &limit); err != nil {
 		return finding{}, err
 	}
-	return judgeLoad(*workers == "on", active, limit), nil
+	more, err := alterSystem(ctx, pool, "cron.max_running_jobs", strconv.Itoa(active))
+	if err != nil {
+		return finding{}, err
+	}
+	return judgeLoad(*workers == "on", active, limit, more), nil
 }
 
 // judgeLoad: jobs that connect through libpq and exceed the limit stop pg_cron until the server restarts; background workers wait.
-func judgeLoad(workers bool, active, limit int) finding {
+func judgeLoad(workers bool, active, limit int, more mend) finding {
 	found := fmt.Sprintf("%s, of which %d may run at once", plural(active, "active job"), limit)
 	if workers || active <= limit {
 		return ok("%s", found)
 	}
-	return warn(fmt.Sprintf("alter system set cron.max_running_jobs = %d; -- then restart the server; or fewer jobs of tasks: select core.alter_scheduler('{\"max_cron_jobs\": 0}');", active),
-		"%s: more that are pending stop pg_cron for good", found)
+	return warn(append(more, or+statement(`select core.alter_scheduler('{"max_cron_jobs": 0}'); -- fewer jobs of tasks`)), "%s: more that are pending stop pg_cron for good", found)
 }

@@ -30,7 +30,7 @@ func TestJobsOfARoleThatIsGone(t *testing.T) {
 
 func TestJobsAreNotVisibleToAll(t *testing.T) {
 	db := dbtest.New(t)
-	if c := named(t, examine(t, db.Pool), jobs); c.State != Warn || !strings.Contains(c.Found, "not visible") {
+	if c := named(t, examine(t, db.Pool), jobs); c.State != Unknown || !strings.Contains(c.Found, "not visible") {
 		t.Errorf("who is no reader: %+v", c)
 	}
 	db = dbtest.Cron(t)
@@ -40,7 +40,7 @@ func TestJobsAreNotVisibleToAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer reader.Close()
-	if c := named(t, examine(t, reader), jobs); c.State != OK || !strings.Contains(c.Found, "not visible") {
+	if c := named(t, examine(t, reader), jobs); c.State != Unknown || !strings.Contains(c.Found, "not visible") {
 		t.Errorf("a reader: %+v", c)
 	}
 }
@@ -64,7 +64,7 @@ func TestJudgeLoad(t *testing.T) {
 		active, limit int
 		want          State
 	}{{false, 32, 32, OK}, {false, 33, 32, Warn}, {true, 33, 5, OK}} {
-		if got := judgeLoad(c.workers, c.active, c.limit); got.state != c.want {
+		if got := judgeLoad(c.workers, c.active, c.limit, nil); got.state != c.want {
 			t.Errorf("%+v: %+v", c, got)
 		}
 	}

@@ -26,34 +26,59 @@ func lookSchema(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	if err != nil {
 		return finding{}, err
 	}
-	const up = "nexus-node migrate up"
+	up := command("nexus-node migrate up")
 	switch {
-	case r.Version == 0:
-		return broken(up, "not installed"), nil
+	case r.Version == 0 && len(r.Distrusted) == 0:
+		return broken(mend{up}, "not installed"), nil
 	case r.Version < r.Want:
-		return broken(up, "version %d, this program brings %d", r.Version, r.Want), nil
+		return broken(mend{up}, "version %d, this program brings %d", r.Version, r.Want), nil
 	case r.Version > r.Want:
-		return broken("run a newer nexus-node", "version %d is newer than this program, which knows %d", r.Version, r.Want), nil
+		return broken(mend{advice("run a newer nexus-node")}, "version %d is newer than this program, which knows %d", r.Version, r.Want), nil
+	case len(r.Distrusted) > 0:
+		var whats []string
+		var lines mend
+		for _, d := range r.Distrusted {
+			what, line, _ := strings.Cut(d, ": ")
+			whats, lines = append(whats, what), append(lines, line)
+		}
+		return broken(append(lines, up), "version %d; not to be trusted: %s", r.Version, some(whats)), nil
+	case len(r.Unsafe) > 0:
+		f := broken(mend{command("nexus-node migrate up # as a superuser, if owners are named")}, "version %d; not as installed: %s", r.Version, some(r.Unsafe))
+		f.goOn = true
+		return f, nil
 	case len(r.Drift) > 0:
-		return warn(up+" --repair", "version %d; edited by hand: %s", r.Version, some(r.Drift)), nil
+		return warn(mend{command("nexus-node migrate up --repair")}, "version %d; edited by hand: %s", r.Version, some(r.Drift)), nil
 	case len(r.Applied) > 0:
-		return warn(up, "version %d; to apply: %s", r.Version, some(r.Applied)), nil
+		return warn(mend{up}, "version %d; to apply: %s", r.Version, some(r.Applied)), nil
 	case len(r.Orphans) > 0:
-		return warn("drop them if nobody else made them", "version %d; in the schema, but not Nexus's: %s", r.Version, some(r.Orphans)), nil
+		return warn(dropOrphans(r.Orphans), "version %d; in the schema, but not Nexus's: %s", r.Version, some(r.Orphans)), nil
 	}
 	return ok("version %d, as this program brings it", r.Version), nil
 }
 
-// unseenSchema is for logins that cannot become nexus_owner: they see that it is there, not whether it was edited.
+// unseenSchema is for logins that cannot become nexus_owner: they see that it is there and its version, not whether it was edited.
 func unseenSchema(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	there, err := hasSchema(ctx, pool)
 	if err != nil {
 		return finding{}, err
 	}
 	if !there {
-		return broken("nexus-node migrate up -- as a superuser", "not installed"), nil
+		return broken(mend{command("nexus-node migrate up")}, "not installed"), nil
 	}
-	return ok("installed; its version and edits are visible to the installer's login only"), nil
+	asInstaller := mend{advice("ask as the login that installed Nexus, or as a superuser")}
+	err = migrate.Check(ctx, pool)
+	e, is := errors.AsType[*nexus.Error](err)
+	switch {
+	case err == nil:
+		return unknown(asInstaller, "the version that this program brings; not visible: whether it was edited"), nil
+	case is && e.Code == nexus.CodeSchemaOlder:
+		return broken(mend{command("nexus-node migrate up")}, "%s", e.Message), nil
+	case is && e.Code == nexus.CodeSchemaNewer:
+		return broken(mend{advice("run a newer nexus-node")}, "%s", e.Message), nil
+	case errors.Is(err, nexus.ErrForbidden):
+		return unknown(asInstaller, "installed; not visible: its version, and whether it was edited"), nil
+	}
+	return finding{}, err
 }
 
 func lookPrivileges(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
@@ -61,23 +86,27 @@ func lookPrivileges(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		login string
 		super bool
 		held  []string
+		free  string
 	)
 	err := pool.QueryRow(ctx, `select session_user, r.rolsuper, array(
 			select d.rolname::text from pg_catalog.pg_roles d
 			 where d.rolname in ('nexus_reader', 'nexus_producer', 'nexus_consumer', 'nexus_operator', 'nexus_admin')
 			   and pg_catalog.pg_has_role(session_user, d.oid, 'member')
-			 order by d.rolname)
-		from pg_catalog.pg_roles r where r.rolname = session_user`).Scan(&login, &super, &held)
+			 order by d.rolname),
+			(select 'app' || coalesce('_' || nullif(i, 1), '') from pg_catalog.generate_series(1, 1000) i
+			  where not exists (select from pg_catalog.pg_roles x where x.rolname = 'app' || coalesce('_' || nullif(i, 1), '')) limit 1)
+		from pg_catalog.pg_roles r where r.rolname = session_user`).Scan(&login, &super, &held, &free)
 	if err != nil {
 		return finding{}, err
 	}
-	grant := fmt.Sprintf("grant nexus_consumer, nexus_producer to %s;", ident(login))
 	switch {
 	case super:
-		return warn("create role app login password '…'; grant nexus_consumer, nexus_producer to app; -- and connect as that",
-			"%s is a superuser", login), nil
+		return warn(mend{
+			statement("create role %s login in role nexus_consumer, nexus_producer;", free),
+			advice(`give it a password (psql: \password %s), and connect as that`, free),
+		}, "%s is a superuser", login), nil
 	case len(held) == 0:
-		return broken(grant, "%s has no role of Nexus", login), nil
+		return broken(mend{statement("grant nexus_consumer, nexus_producer to %s; -- as who installed Nexus", ident(login))}, "%s has no role of Nexus", login), nil
 	}
 	return ok("%s is in %s", login, strings.Join(held, ", ")), nil
 }
@@ -87,6 +116,23 @@ func hasSchema(ctx context.Context, pool *pgxpool.Pool) (there bool, err error) 
 		and exists (select from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
 		             where n.nspname = 'core' and c.relname = 'sweep_status')`).Scan(&there)
 	return there, err
+}
+
+// dropOrphans: the installer names functions and views as SQL does, and triggers and policies with their table.
+func dropOrphans(names []string) mend {
+	var lines mend
+	for _, name := range names {
+		kind, _, _ := strings.Cut(name, " ")
+		switch {
+		case (kind == "trigger" || kind == "policy") && strings.Contains(name, " on "):
+			lines = append(lines, statement("drop %s; -- if nobody needs it", name))
+		case strings.HasSuffix(name, ")"):
+			lines = append(lines, statement("drop routine %s; -- if nobody needs it", name))
+		default:
+			lines = append(lines, statement("drop view %s; -- if nobody needs it", name))
+		}
+	}
+	return lines
 }
 
 // some names the first few of what may be many.

@@ -3,8 +3,10 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -15,9 +17,10 @@ var server = []probe{
 	{name: "connection", why: "everything goes through it", look: lookConnection, decisive: true},
 	{name: "server version", why: "Nexus is tested from PostgreSQL 15 on, and a standby takes no writes", look: lookVersion},
 	{name: "pgmq", why: "queues are pgmq's, and Nexus uses what came with 1.11", look: lookPgmq},
-	{name: "pg_cron", why: "it drives the upkeep while no node runs", look: lookCron},
+	// In the order in which they are mended: it can be created where it is preloaded, in the database that it fires in.
 	{name: "pg_cron preload", why: "without its library in the server nothing fires", look: lookPreload},
 	{name: "pg_cron database", why: "its jobs fire in one database of a server only", look: lookCronDatabase},
+	{name: "pg_cron", why: "it drives the upkeep while no node runs", look: lookCron},
 	{name: "pg_partman", why: "it keeps the event log's partitions; without it Nexus makes them itself", look: lookPartman},
 }
 
@@ -47,10 +50,10 @@ func lookVersion(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	case err != nil:
 		return finding{}, err
 	case standby:
-		return broken("let NEXUS_DATABASE_URL name the primary, or add target_session_attrs=read-write to it",
+		return broken(mend{advice("let NEXUS_DATABASE_URL name the primary, or add target_session_attrs=read-write to it")},
 			"PostgreSQL %s, a standby: read-only", text), nil
 	case number < 150000:
-		return broken("upgrade the server to PostgreSQL 15 or newer", "PostgreSQL %s", text), nil
+		return broken(mend{advice("upgrade the server to PostgreSQL 15 or newer")}, "PostgreSQL %s", text), nil
 	}
 	return ok("PostgreSQL %s", text), nil
 }
@@ -105,36 +108,38 @@ func lookPgmq(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	}
 	switch {
 	case some && e.Installed != "":
-		return broken("alter extension pgmq update;", "%s is too old, it takes 1.11", e.Installed), nil
+		return broken(mend{statement("alter extension pgmq update;")}, "%s is too old, it takes 1.11", e.Installed), nil
 	case some:
-		return broken("run the update scripts of pgmq up to 1.11", "installed from its SQL, and older than 1.11"), nil
+		return broken(mend{advice("run the update scripts of pgmq up to 1.11")}, "installed from its SQL, and older than 1.11"), nil
 	case e.Offered != "":
-		return broken("create extension pgmq;", "not in this database, the server has %s", e.Offered), nil
+		return broken(mend{statement("create extension if not exists pgmq;")}, "not in this database, the server has %s", e.Offered), nil
 	}
-	return broken("install pgmq on the server, or: nexus-node migrate up --pgmq-sql pgmq.sql", "the server does not have it"), nil
+	return broken(mend{advice("install pgmq on the server"), advice(or + "take pgmq.sql of a release to: nexus-node migrate up --pgmq-sql pgmq.sql")}, "the server does not have it"), nil
 }
 
 func lookCron(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	e, err := lookExtension(ctx, pool, "pg_cron", cronProbe)
-	return optional(e, "pg_cron", "create extension pg_cron;", "install pg_cron on the server (Debian: postgresql-15-cron)"), err
+	return optional(e, "pg_cron", "cron", mend{statement("create extension if not exists pg_cron; -- as a superuser")}), err
 }
 
 func lookPartman(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	e, err := lookExtension(ctx, pool, "pg_partman", partmanProbe)
-	return optional(e, "pg_partman", "create schema if not exists partman; create extension pg_partman schema partman;",
-		"install pg_partman on the server (Debian: postgresql-15-partman)"), err
+	return optional(e, "pg_partman", "partman", mend{
+		statement("create schema if not exists partman;"), statement("create extension if not exists pg_partman schema partman; -- as a superuser"),
+	}), err
 }
 
-func optional(e extension, name, create, install string) finding {
+func optional(e extension, name, debian string, create mend) finding {
+	create = append(create, command("nexus-node migrate up"))
 	switch {
 	case e.Installed != "" && e.Probe:
 		return ok("%s", e.Installed)
 	case e.Installed != "":
-		return broken("drop extension "+name+"; "+create, "%s, but its functions are not there", e.Installed)
+		return broken(append(mend{statement("drop extension %s;", name)}, create...), "%s, but its functions are not there", e.Installed)
 	case e.Offered != "":
-		return warn(create+" -- then: nexus-node migrate up", "not in this database, the server has %s", e.Offered)
+		return warn(create, "not in this database, the server has %s", e.Offered)
 	}
-	return warn(install, "the server does not have it")
+	return warn(mend{advice("install %s on the server (Debian: postgresql-VERSION-%s)", name, debian)}, "the server does not have it")
 }
 
 // setting reads one that only privileged roles see; nil is not visible, or not there.
@@ -148,6 +153,12 @@ func setting(ctx context.Context, pool *pgxpool.Pool, name string) (*string, err
 const seesSettings = `select r.rolsuper or pg_catalog.pg_has_role(current_user, 'pg_read_all_settings', 'member')
 	from pg_catalog.pg_roles r where r.rolname = current_user`
 
+func unseenSetting(pool *pgxpool.Pool) finding {
+	return unknown(mend{statement("grant pg_read_all_settings to %s; -- as a superuser", ident(login(pool)))}, "not visible: it takes pg_read_all_settings")
+}
+
+func login(pool *pgxpool.Pool) string { return pool.Config().ConnConfig.User }
+
 func lookPreload(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	e, err := lookExtension(ctx, pool, "pg_cron", cronProbe)
 	if err != nil {
@@ -159,15 +170,18 @@ func lookPreload(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	}
 	switch {
 	case libraries == nil:
-		return ok("not visible to this login, which lacks pg_read_all_settings"), nil
-	case hasWord(*libraries, "pg_cron"):
+		return unseenSetting(pool), nil
+	case slices.Contains(elements(*libraries), "pg_cron"):
 		return ok("shared_preload_libraries = %s", *libraries), nil
-	case e.Installed == "":
-		return warn("alter system set shared_preload_libraries = "+literal(join(*libraries, "pg_cron"))+"; -- then restart the server",
-			"pg_cron is neither created nor preloaded"), nil
 	}
-	return broken("alter system set shared_preload_libraries = "+literal(join(*libraries, "pg_cron"))+"; -- then restart the server",
-		"pg_cron is created, but not preloaded"), nil
+	preload, err := alterSystem(ctx, pool, "shared_preload_libraries", literals(append(elements(*libraries), "pg_cron")))
+	if err != nil {
+		return finding{}, err
+	}
+	if e.Installed == "" {
+		return warn(preload, "pg_cron is neither created nor preloaded"), nil
+	}
+	return broken(preload, "pg_cron is created, but not preloaded"), nil
 }
 
 func lookCronDatabase(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
@@ -184,30 +198,48 @@ func lookCronDatabase(ctx context.Context, pool *pgxpool.Pool) (finding, error) 
 	}
 	switch {
 	case name == nil && !sees:
-		return ok("not visible to this login, which lacks pg_read_all_settings"), nil
-	case name == nil:
-		return warn("preload pg_cron, see above", "cron.database_name is not set"), nil
-	case *name != here:
-		return warn("alter system set cron.database_name = "+literal(here)+"; -- then restart the server; or leave the upkeep to nodes",
-			"cron.database_name is %s, this database is %s", *name, here), nil
+		return unseenSetting(pool), nil
+	case name != nil && *name == here:
+		return ok("%s", *name), nil
 	}
-	return ok("%s", *name), nil
+	fireHere, err := alterSystem(ctx, pool, "cron.database_name", literal(here))
+	if err != nil {
+		return finding{}, err
+	}
+	if name == nil {
+		return warn(append(mend{advice("preload pg_cron, see above; then:")}, fireHere...), "cron.database_name is not set"), nil
+	}
+	return warn(append(fireHere, advice(or+"leave the upkeep to nodes")), "cron.database_name is %s, this database is %s", *name, here), nil
 }
 
-func hasWord(list, word string) bool {
-	for _, w := range strings.Split(list, ",") {
-		if strings.Trim(w, ` "`) == word {
-			return true
+// elements are those of a setting that is a list of names, of which some are in double quotes.
+func elements(list string) []string {
+	var all []string
+	var name strings.Builder
+	quoted := false
+	for _, r := range list + "," {
+		switch {
+		case r == '"':
+			quoted = !quoted
+		case r == ',' && !quoted:
+			if name.Len() > 0 {
+				all = append(all, name.String())
+			}
+			name.Reset()
+		case quoted || !unicode.IsSpace(r):
+			name.WriteRune(r)
 		}
 	}
-	return false
+	return all
 }
 
-func join(list, word string) string {
-	if strings.TrimSpace(list) == "" {
-		return word
+// literals is a list as ALTER SYSTEM takes it: each name is one literal, and one literal is one name.
+func literals(names []string) string {
+	all := make([]string, len(names))
+	for i, n := range names {
+		all[i] = literal(n)
 	}
-	return list + "," + word
+	return strings.Join(all, ", ")
 }
 
 func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }

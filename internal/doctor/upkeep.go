@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,89 +13,152 @@ import (
 
 // upkeep are the checks of what goes on.
 var upkeep = []probe{
-	{name: "default partition", why: "rows there block the making of the partition they belong to", look: lookDefault},
+	{name: "default partition", why: "rows there block the making of the partition they belong to", rows: true, look: lookDefault},
 	{name: "partitions ahead", why: "events of a month without its partition end up in the default one", look: lookPartitions},
+	{name: "partition owners", why: "a partition that somebody else made, with pg_partman or by hand, cannot be changed by a migration", look: lookOwners},
+	{name: "lost queues", why: "without its tables nothing is emitted to a queue, handled or buried; what is delayed, parked or scheduled for it waits", look: lookLostQueues},
 	{name: "tick", why: "without it delayed events stay away and dead nodes stay listed", look: lookTick},
 	{name: "pg_cron jobs", why: "a job that is missing, altered or somebody else's fails in silence, and one of a dropped role stops all", look: lookJobs},
 	{name: "pg_cron runs", why: "pg_cron tells nobody that a job failed", look: lookRuns},
 	{name: "pg_cron load", why: "without background workers, more pending jobs than may run stop pg_cron until the server restarts", look: lookLoad},
 	{name: "sweeps", why: "each keeps one thing in order, and fails alone", look: lookSweeps},
-	{name: "lost nodes", why: "a node that went without a goodbye was killed or cut off; its events are taken over", look: lookNodes},
-	{name: "dead letters", why: "each is an event whose effect is missing until somebody decides", look: lookDeadLetters},
+	{name: "lost nodes", why: "a node that went without a goodbye was killed or cut off; its events are taken over", rows: true, look: lookNodes},
+	{name: "dead letters", why: "each is an event whose effect is missing until somebody decides", rows: true, look: lookDeadLetters},
 	{name: "queue tables", why: "forced row security or triggers of others on a queue's table hide messages or slow every emit", look: lookQueueTables},
 }
 
 const monthsAhead = 6
 
+// lookPartitions looks for whole months: one that begins or ends at another time than its name says leaves a gap beside it.
 func lookPartitions(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
-	type month struct {
-		Name string
-		Gap  bool // later months are there
-	}
-	rows, err := pool.Query(ctx, `select pg_catalog.to_char(m.at at time zone 'UTC', 'YYYY-MM'),
-		       exists (select from core.partitions p where p.from_time > m.at)
-		  from (select core.now() + pg_catalog.make_interval(months => i) as at from pg_catalog.generate_series(0, $1::int) i) m
-		 where not exists (select from core.partitions p where p.from_time <= m.at and p.to_time > m.at)
-		 order by m.at`, monthsAhead)
+	var missing, wrong []string
+	err := pool.QueryRow(ctx, `select array(
+			select pg_catalog.to_char(m.at, 'YYYY-MM')
+			  from (select pg_catalog.date_trunc('month', core.now() at time zone 'UTC') + pg_catalog.make_interval(months => i) as at
+			          from pg_catalog.generate_series(0, $1::int) i) m
+			 where not exists (select from core.partitions p where p.is_month and p.from_time = m.at at time zone 'UTC')
+			 order by m.at),
+		array(select p.partition_name from core.partitions p where not p.is_default and not p.is_month order by p.from_time limit 100)`,
+		monthsAhead).Scan(&missing, &wrong)
 	if err != nil {
 		return finding{}, err
 	}
-	months, err := pgx.CollectRows(rows, pgx.RowToStructByPos[month])
-	if err != nil {
-		return finding{}, err
-	}
-	if len(months) == 0 {
+	repair := statement("select core.repair_partitions();")
+	makeMonths := statement("select core.run_sweep('partitions');")
+	switch {
+	case len(missing) == 0 && len(wrong) == 0:
 		return ok("%d months", monthsAhead), nil
+	case len(wrong) == 0 && len(missing) >= monthsAhead:
+		return broken(mend{makeMonths}, "missing: %s", strings.Join(missing, ", ")).fixedBy(makeMonths), nil
+	case len(wrong) == 0:
+		return warn(mend{makeMonths}, "missing: %s", strings.Join(missing, ", ")).fixedBy(makeMonths), nil
+	case len(missing) == 0:
+		return warn(mend{repair}, "other bounds than those of a month: %s", some(wrong)).fixedBy(repair), nil
 	}
-	var missing []string
-	for _, m := range months {
-		missing = append(missing, m.Name)
+	return broken(mend{repair}, "missing: %s; other bounds than those of a month: %s", strings.Join(missing, ", "), some(wrong)).fixedBy(repair), nil
+}
+
+// lookOwners: what somebody else made for the log is his. Rows come and go all the same, but no migration can change it.
+func lookOwners(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
+	type partition struct {
+		Name, Relation, Owner string
+		May                   bool // nexus_owner may take it
 	}
-	mend := "select core.run_sweep('partitions');"
-	if months[0].Gap {
-		if mend, err = mendGap(ctx, pool); err != nil {
-			return finding{}, err
+	rows, err := pool.Query(ctx, `select p.partition_name, pg_catalog.format('%I.%I', n.nspname, c.relname), p.owner::text,
+			pg_catalog.pg_has_role('nexus_owner', p.owner, 'usage')
+		  from core.partitions p
+		  join pg_catalog.pg_inherits i on i.inhparent = 'core.event_log'::regclass
+		  join pg_catalog.pg_class c on c.oid = i.inhrelid and c.relname::text = p.partition_name
+		  join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+		 where p.owner <> 'nexus_owner' order by 4 desc, 1 limit 100`)
+	if err != nil {
+		return finding{}, err
+	}
+	others, err := pgx.CollectRows(rows, pgx.RowToStructByPos[partition])
+	if err != nil {
+		return finding{}, err
+	}
+	if len(others) == 0 {
+		return ok("nexus_owner"), nil
+	}
+	var found []string
+	for _, p := range others {
+		found = append(found, p.Name+" belongs to "+p.Owner)
+	}
+	var lines mend
+	var fix []string
+	for _, p := range others {
+		if p.May {
+			repair := statement("select core.repair_partitions();")
+			lines, fix = mend{repair}, []string{repair} // all of those at once
+			continue
+		}
+		lines = append(lines, statement("alter table if exists %s owner to nexus_owner; -- as a superuser", p.Relation))
+	}
+	return warn(lines, "%s", some(found)).fixedBy(fix...), nil
+}
+
+// lookLostQueues looks for queues of Nexus that somebody dropped with pgmq, or whose tables. What was on them is gone; they are made again
+// empty, as at first.
+func lookLostQueues(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
+	type queue struct {
+		Namespace, Name string
+		Missing         []string
+	}
+	rows, err := pool.Query(ctx, `select namespace, queue_name, missing from core.lost_queues
+		order by 'queue' = any (missing) desc, namespace, queue_name limit 100`)
+	if err != nil {
+		return finding{}, err
+	}
+	lost, err := pgx.CollectRows(rows, pgx.RowToStructByPos[queue])
+	if err != nil {
+		return finding{}, err
+	}
+	if len(lost) == 0 {
+		return ok("none"), nil
+	}
+	state := Warn
+	var (
+		found []string
+		lines mend
+	)
+	parts := map[string]string{"archive": "the archive of ", "meta": "pgmq's row of "}
+	for _, q := range lost {
+		what := q.Name
+		if slices.Contains(q.Missing, "queue") {
+			state = Broken
+		} else {
+			what = parts[q.Missing[0]] + q.Name
+		}
+		found = append(found, fmt.Sprintf("%s of namespace %s", what, q.Namespace))
+		if line := statement("select core.create_namespace(%s);", literal(q.Namespace)); !slices.Contains(lines, line) {
+			lines = append(lines, line)
 		}
 	}
-	found := "missing: " + strings.Join(missing, ", ")
-	if len(missing) >= monthsAhead {
-		return broken(mend, "%s", found).fixedBy(mend), nil
-	}
-	return warn(mend, "%s", found).fixedBy(mend), nil
+	f := warn(lines, "missing: %s", some(found)).fixedBy(lines...)
+	f.state = state
+	return f, nil
 }
 
-// mendGap: pg_partman goes on from the newest partition and fills gaps only when told to; without it Nexus looks at every
-// month.
-func mendGap(ctx context.Context, pool *pgxpool.Pool) (string, error) {
-	var schema string
-	err := pool.QueryRow(ctx, `select coalesce((select n.nspname from pg_catalog.pg_extension e
-		join pg_catalog.pg_namespace n on n.oid = e.extnamespace where e.extname = 'pg_partman'), '')`).Scan(&schema)
-	if schema == "" {
-		return "select core.run_sweep('partitions');", err
-	}
-	return fmt.Sprintf("set role nexus_owner; select %s.partition_gap_fill('core.event_log'); reset role;", ident(schema)), err
-}
-
-// lookDefault counts what lies before the first partition and after the last one: that is in no other than the default
-// partition, and is found without a right on that itself.
+// lookDefault counts what lies before, between and after the other partitions: that is in no other than the default one, and is found
+// without a right on that itself.
 func lookDefault(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
-	var first, last *time.Time
-	err := pool.QueryRow(ctx, `select pg_catalog.min(from_time), pg_catalog.max(to_time) from core.partitions where not is_default`).
-		Scan(&first, &last)
-	if err != nil {
-		return finding{}, err
-	}
 	var n int
-	err = pool.QueryRow(ctx, `select pg_catalog.count(*) from (
-			(select from core.event_log where emitted_at < coalesce($1::timestamptz, 'infinity') limit 10001)
+	err := pool.QueryRow(ctx, `with bounds as materialized (select p.from_time, p.to_time from core.partitions p where not p.is_default),
+		gaps as materialized (
+			select pg_catalog.lag(b.to_time, 1, '-infinity') over (order by b.from_time) as lower, b.from_time as upper from bounds b
 			union all
-			(select from core.event_log where emitted_at >= $2::timestamptz limit 10001)) d`, first, last).Scan(&n)
+			select coalesce(pg_catalog.max(b.to_time), '-infinity'), 'infinity' from bounds b)
+		select pg_catalog.count(*) from (
+			select from gaps g cross join lateral (
+				select from core.event_log e where e.emitted_at >= g.lower and e.emitted_at < g.upper limit 10001) r
+			 where g.lower < g.upper limit 10001) d`).Scan(&n)
 	if err != nil {
 		return finding{}, err
 	}
 	if n > 0 {
-		const mend = "select core.repair_partitions();"
-		return broken(mend, "%s", counted(n, "row")).fixedBy(mend), nil
+		repair := statement("select core.repair_partitions();")
+		return broken(mend{repair}, "%s", counted(n, "row")).fixedBy(repair), nil
 	}
 	return ok("empty"), nil
 }
@@ -114,17 +178,15 @@ func lookTick(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	if err != nil {
 		return finding{}, err
 	}
-	const (
-		mend = "run a node, or see to pg_cron, above; then: nexus-node migrate up"
-		once = "select core.tick(); -- once: something has to go on doing so"
-	)
+	once := statement("select core.tick(); -- once: something has to go on doing so")
+	lines := mend{once, advice("and run a node, or see to pg_cron, above")}
 	switch {
 	case age == nil:
-		return warn(mend, "never").fixedBy(once), nil
+		return warn(lines, "never").fixedBy(once), nil
 	case *age > 10*time.Minute:
-		return broken(mend, "last %s ago", age.Round(time.Second)).fixedBy(once), nil
+		return broken(lines, "last %s ago", age.Round(time.Second)).fixedBy(once), nil
 	case *age > 3*time.Minute:
-		return warn(mend, "last %s ago", age.Round(time.Second)).fixedBy(once), nil
+		return warn(lines, "last %s ago", age.Round(time.Second)).fixedBy(once), nil
 	}
 	return ok("last %s ago", age.Round(time.Second)), nil
 }
@@ -146,25 +208,27 @@ func lookSweeps(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		return finding{}, err
 	}
 	var failing, off, again []string
+	var switchOn mend
 	for _, s := range bad {
 		if s.Failures > 0 && s.Enabled {
-			again = append(again, "select core.run_sweep("+literal(s.Name)+");")
+			again = append(again, statement("select core.run_sweep(%s);", literal(s.Name)))
 		}
 		switch {
 		case s.Failures > 0 && s.LastError != nil:
 			failing = append(failing, fmt.Sprintf("%s failed %s: %s", s.Name, times(s.Failures), *s.LastError))
 		case s.Failures > 0:
 			failing = append(failing, fmt.Sprintf("%s failed %s", s.Name, times(s.Failures)))
-		case !s.Enabled:
+		}
+		if !s.Enabled {
 			off = append(off, s.Name+" is switched off")
+			switchOn = append(switchOn, statement("update core_private.sweeps set enabled = true where name = %s; -- as a superuser", literal(s.Name)))
 		}
 	}
 	if len(failing) > 0 {
-		return broken(fmt.Sprintf("select core.run_sweep(%s); -- shows whether it still fails", literal(bad[0].Name)),
-			"%s", some(append(failing, off...))).fixedBy(again...), nil
+		return broken(append(mend(again), switchOn...), "%s", some(append(failing, off...))).fixedBy(again...), nil
 	}
 	if len(off) > 0 {
-		return warn("nexus-node migrate up --repair", "%s", some(off)), nil
+		return warn(switchOn, "%s", some(off)), nil
 	}
 	return ok("none fails"), nil
 }
@@ -177,43 +241,54 @@ func times(n int) string {
 }
 
 func lookNodes(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
-	rows, err := pool.Query(ctx, `select node_id, state <> 'lost' from core.node_status
+	rows, err := pool.Query(ctx, `select namespace, node_id, state <> 'lost' from core.node_status
 		where state = 'lost' or state in ('starting', 'active', 'draining') and not alive order by last_heartbeat desc limit 100`)
 	if err != nil {
 		return finding{}, err
 	}
 	var (
-		lost     []string
-		id       string
-		unmarked bool
-		fix      []string
+		lost, fix []string
+		ns, id    string
+		unmarked  bool
+		forget    mend
 	)
-	_, err = pgx.ForEachRow(rows, []any{&id, &unmarked}, func() error {
+	reap := statement("select core.reap_nodes();")
+	_, err = pgx.ForEachRow(rows, []any{&ns, &id, &unmarked}, func() error {
 		lost = append(lost, id)
 		if unmarked {
-			fix = []string{"select core.reap_nodes();"}
+			fix = []string{reap}
 		}
+		forget = append(forget, command("nexus-node node forget %s -n %s", quoted(id), quoted(ns)))
 		return nil
 	})
 	if err != nil {
 		return finding{}, err
 	}
 	if len(lost) > 0 {
-		return warn("see why they ended; nexus-node node list", "%s", some(lost)).fixedBy(fix...), nil
+		lines := slices.Concat(mend{advice("see why they ended; then, to take them off the list:")}, mend(fix), forget)
+		return warn(lines, "%s", some(lost)).fixedBy(fix...), nil
 	}
 	return ok("none"), nil
 }
 
 func lookDeadLetters(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	var n int
-	err := pool.QueryRow(ctx, `select pg_catalog.count(*) from (select from core.unresolved_dead_letters limit 10001) d`).Scan(&n)
+	var namespaces []string
+	err := pool.QueryRow(ctx, `select pg_catalog.count(*), coalesce(pg_catalog.array_agg(distinct d.namespace), '{}')
+		from (select l.namespace from core.unresolved_dead_letters l limit 10001) d`).Scan(&n, &namespaces)
 	if err != nil {
 		return finding{}, err
 	}
-	if n > 0 {
-		return warn(`nexus-node dlq list -n ""; then dlq replay or dlq discard`, "%s unresolved", counted(n, "dead letter")), nil
+	if n == 0 {
+		return ok("none unresolved"), nil
 	}
-	return ok("none unresolved"), nil
+	lines := mend{advice(`see why: nexus-node dlq group -n ""`)}
+	for _, ns := range namespaces {
+		lines = append(lines,
+			command("nexus-node dlq replay -n %s --limit 0 # once what made them fail is mended", quoted(ns)),
+			or+command("nexus-node dlq discard -n %s --limit 0 --note 'not wanted'", quoted(ns)))
+	}
+	return warn(lines, "%s unresolved", counted(n, "dead letter")), nil
 }
 
 func lookQueueTables(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
@@ -240,25 +315,21 @@ func lookQueueTables(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		return ok("nobody else's triggers or policies"), nil
 	}
 	var found []string
+	var lines mend
 	for _, t := range tables {
+		relation := pgx.Identifier{"pgmq", t.Name}.Sanitize()
 		if t.Security {
 			found = append(found, "forced row security on "+t.Name)
+			lines = append(lines, statement("alter table %s no force row level security;", relation))
 		}
 		for _, trigger := range t.Triggers {
 			found = append(found, fmt.Sprintf("trigger %s on %s", trigger, t.Name))
+			if strings.Contains(trigger, "notify_queue") { // pgmq's function also forgets its settings
+				lines = append(lines, statement("select pgmq.disable_notify_insert(%s);", literal(strings.TrimPrefix(t.Name, "q_"))))
+				continue
+			}
+			lines = append(lines, statement("drop trigger %s on %s; -- if nobody needs it", ident(trigger), relation))
 		}
 	}
-	return warn(mendTable(tables[0].Name, tables[0].Security, tables[0].Triggers), "%s", some(found)), nil
-}
-
-// mendTable undoes one thing. pgmq's own notify trigger is taken away by pgmq's function, which also forgets its settings.
-func mendTable(name string, security bool, triggers []string) string {
-	relation := pgx.Identifier{"pgmq", name}.Sanitize()
-	switch {
-	case security:
-		return "alter table " + relation + " no force row level security;"
-	case strings.Contains(triggers[0], "notify_queue"):
-		return "select pgmq.disable_notify_insert(" + literal(strings.TrimPrefix(name, "q_")) + ");"
-	}
-	return "drop trigger " + ident(triggers[0]) + " on " + relation + ";"
+	return warn(lines, "%s", some(found)), nil
 }

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -20,8 +21,15 @@ type counter struct {
 	lag, batch          prometheus.Observer
 }
 
-// Observer counts for a consumer. pattern tells the first pattern of its handlers that matches an event type, "" if none does.
-func (m *Metrics) Observer(ns nexus.Namespace, consumer string, pattern func(eventType string) string) consume.Observer {
+// Observer counts for a consumer. patterns are those of its handlers, and pattern tells the first of them that matches an event type, ""
+// if none does. All counts begin at zero, since a rate over a series that begins with its first event does not see that one.
+func (m *Metrics) Observer(ns nexus.Namespace, consumer string, patterns []string, pattern func(eventType string) string) consume.Observer {
+	for _, v := range []*prometheus.CounterVec{m.delivered, m.retried, m.deadLettered, m.released, m.leasesLost} {
+		for _, p := range append(slices.Clone(patterns), telemetry.OtherType) {
+			v.WithLabelValues(string(ns), consumer, p)
+		}
+	}
+	telemetry.Emitted(ns, 0)
 	return &counter{
 		m: m, namespace: string(ns), consumer: consumer, pattern: pattern,
 		running: m.running.WithLabelValues(string(ns), consumer),
@@ -82,7 +90,12 @@ func (c *counter) Settled(results []consume.Result, outcomes []consume.Outcome) 
 			c.inc(c.m.deadLettered, d)
 		case consume.Released:
 			c.inc(c.m.released, d)
-		case consume.Lost, consume.Gone:
+		case consume.Gone:
+			// It was settled by the handler itself, in a transaction that has committed.
+			if o.Item.Acked() {
+				c.inc(c.m.delivered, d)
+			}
+		case consume.Lost:
 		}
 	}
 	for i := range results {

@@ -47,8 +47,8 @@ func Register(reg prometheus.Registerer) (*Metrics, error) {
 	}, telemetry.HandlersRunning.Labels)
 	m.vecs = append(m.vecs, m.running)
 	for _, d := range []telemetry.Metric{
-		telemetry.EventsEmitted, telemetry.HeartbeatAge, telemetry.FetchAge, telemetry.Ready, telemetry.QueueMessages,
-		telemetry.QueueOldest, telemetry.DeadLetters, telemetry.SweepAge, telemetry.SweepFailures, telemetry.SampleAge,
+		telemetry.EventsEmitted, telemetry.HeartbeatAge, telemetry.FetchAge, telemetry.Ready, telemetry.HandlersStuck, telemetry.QueueMessages,
+		telemetry.QueueOldest, telemetry.QueuesLost, telemetry.DeadLetters, telemetry.SweepAge, telemetry.SweepInterval, telemetry.SweepFailures, telemetry.SampleAge,
 	} {
 		m.asked[d.Name] = prometheus.NewDesc(d.Name, d.Help, d.Labels, nil)
 	}

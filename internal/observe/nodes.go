@@ -26,6 +26,7 @@ type Node struct {
 	Heartbeat func() time.Time // last answered
 	Fetch     func() time.Time // last answered
 	Ready     func() bool
+	Stuck     func() int // workers whose handlers ignore the end of their context
 
 	// Sample returns the answer of core.metrics_sample.
 	Sample func(ctx context.Context, maxAge time.Duration) ([]byte, error)
@@ -45,6 +46,7 @@ type sample struct {
 	Age    float64 `json:"age_seconds"`
 	Queues []struct {
 		Consumer string  `json:"consumer"`
+		Lost     bool    `json:"lost"` // its table is missing
 		Visible  float64 `json:"visible"`
 		InFlight float64 `json:"in_flight"`
 		Waiting  float64 `json:"waiting"`
@@ -52,11 +54,13 @@ type sample struct {
 		Parked   float64 `json:"parked"`
 		Oldest   float64 `json:"oldest_seconds"`
 	} `json:"queues"`
+	LostQueues  float64 `json:"lost_queues"`
 	DeadLetters float64 `json:"dead_letters"`
 	Sweeps      []struct {
 		Name     string   `json:"name"`
 		Failures float64  `json:"failures"`
-		Age      *float64 `json:"age_seconds"` // nil: never ran well
+		Every    float64  `json:"every_seconds"`
+		Age      *float64 `json:"age_seconds"` // nil in a sample from before an upgrade
 	} `json:"sweeps"`
 }
 
@@ -97,7 +101,7 @@ func (n *node) look(now time.Time) (s sample, since float64, ok bool) {
 // space is what the nodes of one namespace tell together: of several the worst, since one series stands for them.
 type space struct {
 	heartbeat, fetch float64
-	ready            float64
+	ready, stuck     float64
 	nodes            []*node
 }
 
@@ -121,6 +125,7 @@ func (m *Metrics) collectNodes(ch chan<- prometheus.Metric) {
 		if !n.Ready() {
 			s.ready = 0
 		}
+		s.stuck += float64(n.Stuck())
 		s.nodes = append(s.nodes, n)
 	}
 	newest, sweeps := 0.0, sample{}.Sweeps
@@ -128,6 +133,7 @@ func (m *Metrics) collectNodes(ch chan<- prometheus.Metric) {
 		gauge(telemetry.HeartbeatAge, s.heartbeat, name)
 		gauge(telemetry.FetchAge, s.fetch, name)
 		gauge(telemetry.Ready, s.ready, name)
+		gauge(telemetry.HandlersStuck, s.stuck, name)
 		// They share one sample in the database, so any of them can ask.
 		found, since, ok := s.nodes[0].look(now)
 		if !ok {
@@ -135,13 +141,16 @@ func (m *Metrics) collectNodes(ch chan<- prometheus.Metric) {
 		}
 		gauge(telemetry.SampleAge, found.Age+since, name)
 		gauge(telemetry.DeadLetters, found.DeadLetters, name)
+		gauge(telemetry.QueuesLost, found.LostQueues, name)
 		for _, q := range found.Queues {
-			for state, v := range map[string]float64{
-				"visible": q.Visible, "in_flight": q.InFlight, "waiting": q.Waiting, "delayed": q.Delayed, "parked": q.Parked,
-			} {
+			states := map[string]float64{"delayed": q.Delayed, "parked": q.Parked}
+			if !q.Lost {
+				states["visible"], states["in_flight"], states["waiting"] = q.Visible, q.InFlight, q.Waiting
+				gauge(telemetry.QueueOldest, q.Oldest, name, q.Consumer)
+			}
+			for state, v := range states {
 				gauge(telemetry.QueueMessages, v, name, q.Consumer, state)
 			}
-			gauge(telemetry.QueueOldest, q.Oldest, name, q.Consumer)
 		}
 		if sweeps == nil || since < newest {
 			newest, sweeps = since, found.Sweeps
@@ -149,6 +158,9 @@ func (m *Metrics) collectNodes(ch chan<- prometheus.Metric) {
 	}
 	for _, s := range sweeps {
 		gauge(telemetry.SweepFailures, s.Failures, s.Name)
+		if s.Every > 0 {
+			gauge(telemetry.SweepInterval, s.Every, s.Name)
+		}
 		if s.Age != nil {
 			gauge(telemetry.SweepAge, *s.Age+newest, s.Name)
 		}

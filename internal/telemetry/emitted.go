@@ -16,11 +16,8 @@ var emitted struct {
 // maxNames bounds the namespaces that are told apart; a program that makes up names must not fill the memory.
 const maxNames = 1000
 
-// Emitted counts n events.
+// Emitted counts n events. With none it only makes the namespace known.
 func Emitted(ns nexus.Namespace, n int) {
-	if n == 0 {
-		return
-	}
 	count, ok := emitted.Load(ns)
 	if !ok {
 		if emitted.names.Load() >= maxNames {

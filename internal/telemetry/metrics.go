@@ -70,9 +70,11 @@ var (
 	HeartbeatAge = Metric{"nexus_heartbeat_age_seconds", Gauge, perSpace,
 		"Time since the database last answered a heartbeat of this node.", nil}
 	FetchAge = Metric{"nexus_fetch_age_seconds", Gauge, perSpace,
-		"Time since the database last answered a claim, or since the node last had no room for one. Health goes by it.", nil}
+		"Time since the database last answered a claim, or since the node last had no room for one while some worker might come back. Health goes by it.", nil}
 	Ready = Metric{"nexus_node_ready", Gauge, perSpace,
-		"1 if the node takes events: it runs, does not drain, and its last claim was answered not long ago.", nil}
+		"1 if the node takes events: it runs, does not drain, has a worker that is not stuck, and its last claim was answered not long ago.", nil}
+	HandlersStuck = Metric{"nexus_handlers_stuck", Gauge, perSpace,
+		"Workers whose handlers ignore the end of their context: past their timeout and five seconds. Each takes nothing else until they return.", nil}
 )
 
 // What nodes sample from the database: one of a namespace, at most once in 15 seconds, and all report it.
@@ -81,10 +83,14 @@ var (
 		"Deliveries of a consumer by state: visible, in_flight, waiting, delayed or parked. Exact up to 10,000, estimates beyond.", nil}
 	QueueOldest = Metric{"nexus_queue_oldest_seconds", Gauge, perConsumer,
 		"Age of the oldest message on the queue of a consumer, whatever it waits for.", nil}
+	QueuesLost = Metric{"nexus_queues_lost", Gauge, perSpace,
+		"Queues whose tables are missing, that of dead letters among them: nothing is emitted to them, handled or buried. core.lost_queues names them.", nil}
 	DeadLetters = Metric{"nexus_dead_letters_unresolved", Gauge, perSpace,
 		"Dead letters that nobody has replayed or resolved; 10,001 means that many or more.", nil}
 	SweepAge = Metric{"nexus_sweep_age_seconds", Gauge, []string{LabelSweep},
-		"Time since a piece of upkeep last ran well, on any node or by pg_cron.", nil}
+		"Time since a piece of upkeep last ran well, on any node or by pg_cron; since it was installed if it never did.", nil}
+	SweepInterval = Metric{"nexus_sweep_interval_seconds", Gauge, []string{LabelSweep},
+		"How often a piece of upkeep is to run.", nil}
 	SweepFailures = Metric{"nexus_sweep_failures", Gauge, []string{LabelSweep},
 		"Failed runs of a piece of upkeep since the last good one.", nil}
 	SampleAge = Metric{"nexus_sample_age_seconds", Gauge, perSpace,
@@ -96,7 +102,7 @@ func Metrics() []Metric {
 	return []Metric{
 		EventsEmitted, EventsDelivered, EventsRetried, EventsDeadLettered, EventsReleased, LeasesLost,
 		HandlerDuration, HandlersRunning, PickupLag, ClaimBatch,
-		HeartbeatAge, FetchAge, Ready,
-		QueueMessages, QueueOldest, DeadLetters, SweepAge, SweepFailures, SampleAge,
+		HeartbeatAge, FetchAge, Ready, HandlersStuck,
+		QueueMessages, QueueOldest, QueuesLost, DeadLetters, SweepAge, SweepInterval, SweepFailures, SampleAge,
 	}
 }

@@ -1,0 +1,27 @@
+package consume
+
+import (
+	"testing"
+	"time"
+
+	"github.com/nexuspg/nexus"
+)
+
+// What has to go alone and is left, since something else of the node has the turn, is looked for again when the turn is free, however far
+// the walk has gone meanwhile.
+func TestBatchesComeBackForWhatTheyLeftAlone(t *testing.T) {
+	b := NewBatches(Config{Workers: 1, Poll: time.Second, Handlers: newHandlers([]*Handler{{Pattern: "*"}}, nexus.RetryPolicy{})}, &Deliveries{Queue: "q"}, time.Minute)
+	now := time.Now()
+	b.Turn.take()
+	walk := b.ask(now, 10)
+	walk.Sweep = false
+	b.learn(now, walk, Found{Alone: 3, LeftAlone: 5, Looked: 100, ScannedTo: 104}, 0)
+	now = now.Add(2 * lateCommit)
+	if a := b.ask(now, 10); a.Floor <= 5 {
+		t.Fatalf("the walk goes on at %d: nothing was left behind", a.Floor)
+	}
+	b.nextAlone()
+	if a := b.ask(now, 10); a.Floor > 5 {
+		t.Errorf("the walk goes on at %d, beyond what was left", a.Floor)
+	}
+}

@@ -1,0 +1,22 @@
+package doctor
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// asFarAsSeen is a finding that all is well, unless there are queues of namespaces that the login may not read: then that is not known.
+// The catalog shows the queues of all, and hides no names.
+func (f finding) asFarAsSeen(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
+	var hidden int
+	err := pool.QueryRow(ctx, `select pg_catalog.count(*) from pg_catalog.pg_class c
+		 where c.relnamespace = pg_catalog.to_regnamespace('pgmq') and c.relkind in ('r', 'p') and pg_catalog.starts_with(c.relname, 'q_core_events_')
+		   and c.relowner = pg_catalog.to_regrole('nexus_owner')
+		   and not exists (select from core.queues q where 'q_' || q.queue_name = c.relname)`).Scan(&hidden)
+	if err != nil || hidden == 0 {
+		return f, err
+	}
+	return unknown(mend{advice("ask as a member of nexus_admin, or of a role that the restricted namespaces are granted to")},
+		"%s, as far as this login sees; hidden from it: %s", f.found, plural(hidden, "queue")), nil
+}

@@ -1,0 +1,216 @@
+package everycall
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nexuspg/nexus/internal/dbtest"
+)
+
+// How a function finds what it is about.
+const (
+	ByName = "name" // of a namespace or queue: the caller says which one it means
+	ByID   = "id"   // of something in the database, whatever namespace it is in
+	Whole  = ""     // nothing: the function is about the whole database, or computes
+)
+
+// arguments are what each gets that a function does not list itself. One that is not here has a default, or the test fails.
+var arguments = map[string]string{
+	"p_namespace": "{namespace}", "p_queue": "{queue}", "p_consumer": "'default'", "p_name": "'nightly'",
+	"p_event_id": "{event}", "p_event_uid": "{uid}", "p_dead_letter_id": "{dead}", "p_node_id": "{node}", "p_incarnation": "{incarnation}",
+	"p_task_id": "{task}", "p_schedule_id": "{schedule}", "p_msg_id": "{msg}", "p_read_ct": "{ct}", "p_node": "{node}",
+	"p_event_type": "'a.made'", "p_payload": `'{"n": 1}'`, "p_types": "array['a.made']", "p_max_attempts": "'{0}'", "p_limit": "10",
+	"p_lease": "'30 s'", "p_ids": "array[{msg}]::bigint[]", "p_cts": "array[{ct}]::integer[]",
+	"p_ack_ids": "array[{msg}]::bigint[]", "p_ack_cts": "array[{ct}]::integer[]", "p_marker": "1",
+	"p_last_read_at": "{read_at}", "p_ats": "array[{read_at}]::timestamptz[]", "p_ack_ats": "array[{read_at}]::timestamptz[]",
+	"p_cron_expression": "'0 4 * * *'", "p_expression": "'0 4 * * *'", "p_from": "now() - interval '1 day'", "p_to": "now()",
+	"p_at": "now() + interval '2 days'", "p_reason": "'everycall'", "p_resolution": "'ignored'", "p_role": "'nexus_reader'",
+	"p_duty": "'read'", "p_confirm": "{queue}", "p_filter": "jsonb_build_object('ids', jsonb_build_array({dead}))", "p_state": "'active'",
+	"p_given": "true", "p_key": "7", "p_keys": "array[{queue}]", "p_for": "'1 s'", "p_policy": "'{}'", "p_attempt": "1",
+	"p_producer_node_id": "null", "p_event_ids": "array[{event}]::bigint[]",
+}
+
+// Nothing fails in calls of settle and its like: what they acknowledge is enough.
+var nothingFailed = map[string]string{
+	"p_ids": "'{}'", "p_cts": "'{}'", "p_ats": "'{}'", "p_actions": "'{}'", "p_afters": "'{}'", "p_policies": "'{}'", "p_reasons": "'{}'", "p_errors": "'{}'",
+}
+
+// Function says how one is called.
+type Function struct {
+	By        string
+	Arguments map[string]string // beside those that all have
+	Refuses   string            // the code that it always answers with, if it does
+}
+
+// All are the functions of core, by name; an overload that differs also with the types of its arguments.
+var All = map[string]Function{
+	"ack":              {By: ByName},
+	"alter_namespace":  {By: ByName, Arguments: map[string]string{"p_options": `'{"metadata": {"a": 1}}'`}},
+	"alter_scheduler":  {Arguments: map[string]string{"p_options": `'{"keep_slots": "10 days"}'`}},
+	"append_event_log": {By: ByName},
+	"apply_tasks": {By: ByName, Arguments: map[string]string{"p_owner": "'everycall'", "p_tasks": `jsonb_build_array(jsonb_build_object(
+		'namespace', {namespace}, 'name', 'x', 'cron_expression', '0 4 * * *', 'event_type', 'a.made'))`}},
+	"backfill_task(text,text,timestamp with time zone,timestamp with time zone)": {By: ByName},
+	"backfill_task(uuid,timestamp with time zone,timestamp with time zone)":      {By: ByID},
+	"cancel_deliveries":                    {By: ByName},
+	"cancel_scheduled_event":               {By: ByID},
+	"claim":                                {By: ByName},
+	"claim_batch":                          {By: ByName, Arguments: map[string]string{"p_lease": "null", "p_key": "7", "p_within": "'5 s'"}},
+	"claim_these":                          {By: ByName},
+	"close_express":                        {By: ByName},
+	"consumer_settings":                    {By: ByName},
+	"create_namespace":                     {By: ByName, Arguments: map[string]string{"p_options": `jsonb_build_object('restricted', {namespace} = 'vault')`}},
+	"cron_drift":                           {},
+	"dead_letter_queue_name_for_namespace": {By: ByName},
+	"delete_task(text,text)":               {By: ByName},
+	"delete_task(uuid)":                    {By: ByID},
+	"discard_dead_letter":                  {By: ByID},
+	"discard_dead_letters":                 {By: ByID},
+	"drain_node":                           {By: ByID},
+	"drop_namespace":                       {By: ByName, Arguments: map[string]string{"p_confirm": "{namespace}", "p_force": "true"}},
+	"emit":                                 {By: ByName},
+	"emit_batch":                           {By: ByName, Arguments: map[string]string{"p_event_types": "array['a.made']", "p_payloads": "array['1']::jsonb[]"}},
+	"event_status":                         {By: ByID},
+	"extend":                               {By: ByName},
+	"find_event":                           {By: ByID},
+	"fire_due":                             {},
+	"fire_due_events":                      {},
+	"forget_node":                          {By: ByID},
+	"grant_namespace":                      {By: ByName},
+	"heartbeat":                            {By: ByID},
+	"look":                                 {By: ByName, Arguments: map[string]string{"p_wait": "'1 s'"}},
+	"maintain_partitions":                  {},
+	"may_operate":                          {By: ByName},
+	"metrics_sample":                       {By: ByName},
+	"must_drain":                           {By: ByID},
+	"next_runs(text,text,timestamp with time zone,integer)": {},
+	"next_runs(uuid,timestamp with time zone,integer)":      {By: ByID},
+	"next_delayed_due":         {},
+	"node_process":             {By: ByName},
+	"now":                      {},
+	"open_express":             {By: ByName},
+	"pause_task(text,text)":    {By: ByName},
+	"pause_task(uuid)":         {By: ByID},
+	"peek":                     {By: ByName},
+	"preview_dead_letters":     {By: ByID},
+	"promote_delayed":          {},
+	"purge_queue":              {By: ByName},
+	"queue_name_for_namespace": {By: ByName},
+	"reap_nodes":               {},
+	"recall_express":           {By: ByName, Arguments: map[string]string{"p_keys": "array[7]::bigint[]"}},
+	"refuse_commit":            {Refuses: "NX211"},
+	"register_node":            {By: ByName, Arguments: map[string]string{"p_node_id": "'everycall'"}},
+	"repair_cron":              {},
+	"repair_partitions":        {},
+	"replay_dead_letter":       {By: ByID},
+	"replay_dead_letters":      {By: ByID},
+	"reschedule_event":         {By: ByID},
+	"resolve_dead_letter":      {By: ByID},
+	"resolve_dead_letters":     {By: ByID},
+	"resume_task(text,text)":   {By: ByName},
+	"resume_task(uuid)":        {By: ByID},
+	"retry_delay":              {},
+	"revoke_namespace":         {By: ByName},
+	"run_deliveries_now":       {By: ByName},
+	"run_scheduled_task":       {By: ByID},
+	"run_sweep":                {Arguments: map[string]string{"p_name": "'reap'"}},
+	"run_task_now(text,text)":  {By: ByName},
+	"run_task_now(uuid)":       {By: ByID},
+	"schedule_event":           {By: ByName},
+	"schedule_task":            {By: ByName, Arguments: map[string]string{"p_name": "'everycall'"}},
+	"schema_version":           {},
+	"settle":                   {By: ByName, Arguments: nothingFailed},
+	"settle_and_claim":         {By: ByName, Arguments: nothingFailed},
+	"settle_batch":             {By: ByName, Arguments: nothingFailed},
+	"sync_cron_jobs":           {},
+	"tick":                     {},
+	"touch_node_heartbeat":     {By: ByID},
+	"unpark":                   {By: ByName},
+	"visible_namespaces":       {},
+	"wait_for_wake":            {By: ByName},
+}
+
+// Routine is a function of the database with what is known of it.
+type Routine struct {
+	Function
+	Name, Key string // the key in All
+	Arguments []Argument
+}
+
+// Argument is one that a caller gives.
+type Argument struct {
+	Name, Type string
+	Default    bool
+	Value      string // with the words of a [Place]
+}
+
+// Call is the function with its arguments, of which the given ones (by name) are others than usual.
+func (r Routine) Call(p Place, other map[string]string) string {
+	var args []string
+	for _, a := range r.Arguments {
+		value, given := other[a.Name]
+		if !given {
+			value = a.Value
+		}
+		if value != "" {
+			args = append(args, a.Name+" => "+value)
+		}
+	}
+	return p.Fill("core." + r.Name + "(" + strings.Join(args, ", ") + ")")
+}
+
+// Routines are the functions of core that the database has. It is an error if one is in no list, or a list has one that is gone.
+func Routines(t testing.TB, db *dbtest.DB) []Routine {
+	t.Helper()
+	rows := dbtest.Get[[]string](db, `
+		select array_agg(concat_ws('|', p.proname, pg_catalog.array_to_string(array(select format_type(y, null) from unnest(p.proargtypes) y), ','),
+		         p.proname || ':' || p.pronargs - p.pronargdefaults, array_to_string(p.proargnames[1:p.pronargs], ','))
+		         order by p.proname, p.proargtypes::text)
+		  from pg_proc p where p.pronamespace = 'core'::regnamespace and p.prokind = 'f' and p.prorettype <> 'trigger'::regtype`)
+	missing := map[string]bool{}
+	for key := range All {
+		missing[key] = true
+	}
+	var found []Routine
+	for _, row := range rows {
+		part := strings.Split(row, "|")
+		r := Routine{Name: part[0], Key: part[0] + "(" + part[1] + ")"}
+		f, listed := All[r.Key]
+		if !listed {
+			r.Key = r.Name
+			f, listed = All[r.Key]
+		}
+		if !listed {
+			t.Errorf("core.%s(%s) is not in everycall.All: say there how it is called", r.Name, part[1])
+			continue
+		}
+		delete(missing, r.Key)
+		r.Function = f
+		needed := 0
+		for _, c := range strings.TrimPrefix(part[2], r.Name+":") {
+			needed = needed*10 + int(c-'0')
+		}
+		if part[1] != "" {
+			types := strings.Split(part[1], ",")
+			for i, name := range strings.Split(part[3], ",") {
+				a := Argument{Name: name, Type: types[i], Default: i >= needed, Value: arguments[name]}
+				if v, own := f.Arguments[name]; own {
+					a.Value = v
+				} else if a.Default {
+					a.Value = ""
+				}
+				if a.Value == "" && !a.Default {
+					t.Errorf("core.%s: everycall has no value for %s", r.Key, name)
+				}
+				r.Arguments = append(r.Arguments, a)
+			}
+		}
+		found = append(found, r)
+	}
+	for key := range missing {
+		t.Errorf("everycall.All lists %s, which the database does not have", key)
+	}
+	slices.SortFunc(found, func(a, b Routine) int { return strings.Compare(a.Key, b.Key) })
+	return found
+}
