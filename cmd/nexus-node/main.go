@@ -7,10 +7,10 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/mattn/go-isatty"
+	"golang.org/x/term"
 
-	"github.com/nexuspg/nexus/internal/cli"
-	"github.com/nexuspg/nexus/internal/config"
+	"github.com/nexuspg/nexus/cmd/nexus-node/internal/cli"
+	"github.com/nexuspg/nexus/cmd/nexus-node/internal/config"
 )
 
 // version is set by the linker; see the Makefile.
@@ -22,11 +22,26 @@ func main() {
 	context.AfterFunc(ctx, stop)
 
 	os.Exit(cli.Main(ctx, cli.Env{
-		Stdin:    os.Stdin,
-		Stdout:   os.Stdout,
-		Stderr:   os.Stderr,
-		Terminal: isatty.IsTerminal(os.Stdout.Fd()),
-		Config:   config.Load,
-		Version:  version,
+		Stdin:          os.Stdin,
+		Stdout:         os.Stdout,
+		Stderr:         os.Stderr,
+		Width:          terminalWidth(os.Stdout),
+		StderrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
+		Config:         config.Load,
+		Version:        version,
 	}, os.Args[1:]))
+}
+
+// terminalWidth asks the terminal each time, since windows are resized; nil if f is none.
+func terminalWidth(f *os.File) func() int {
+	if !term.IsTerminal(int(f.Fd())) {
+		return nil
+	}
+	return func() int {
+		columns, _, err := term.GetSize(int(f.Fd()))
+		if err != nil || columns <= 0 {
+			return 80
+		}
+		return columns
+	}
 }

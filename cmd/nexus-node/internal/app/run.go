@@ -1,0 +1,80 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/rs/zerolog"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/cmd/nexus-node/internal/config"
+	"github.com/nexuspg/nexus/migrate"
+	"github.com/nexuspg/nexus/node"
+)
+
+// Run runs a node without handlers until ctx ends and it has drained.
+func Run(ctx context.Context, cfg *config.Config, log zerolog.Logger) error {
+	nc := nodeConfig(cfg, log)
+	if config.Traces() {
+		provider, flush, err := tracing(ctx, nc.Logger)
+		if err != nil {
+			return err
+		}
+		defer flush()
+		nc.Tracer = provider
+	}
+	pool, err := Pool(ctx, cfg, PoolOptions{Application: "nexus-node run", Log: &log, Traces: nc.Tracer})
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	if err := fits(ctx, pool, 2*cfg.ConnectTimeout); err != nil {
+		return err
+	}
+	if cfg.HTTPAddress == "" {
+		return node.New(pool, nc).Run(ctx)
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	nc.Registerer = registry
+	n := node.New(pool, nc)
+	stop, err := serve(ctx, cfg.HTTPAddress, handler(n, registry, nc.Logger), nc.Logger)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	return n.Run(ctx)
+}
+
+// fits refuses a schema of another version than this program's, as migrate does. A database that is away is the node's to wait for.
+func fits(ctx context.Context, pool *pgxpool.Pool, within time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	if err := migrate.Check(ctx, pool); errors.Is(err, nexus.ErrSchema) {
+		return err
+	}
+	return nil
+}
+
+// nodeConfig translates settings into the node's, in which zero means the default and negative means none.
+func nodeConfig(cfg *config.Config, log zerolog.Logger) node.Config {
+	grace := cfg.Grace
+	if grace == 0 {
+		grace = -1
+	}
+	return node.Config{
+		Namespace: nexus.Namespace(cfg.Namespace),
+		ID:        cfg.NodeID,
+		Workers:   cfg.Workers,
+		Lease:     cfg.Lease,
+		Poll:      cfg.IdlePollInterval,
+		Grace:     grace,
+		Timeout:   cfg.HandlerTimeout,
+		WakeURL:   cfg.WakeURL,
+		Logger:    Slog(log),
+	}
+}

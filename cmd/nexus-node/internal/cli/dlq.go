@@ -1,0 +1,221 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/cmd/nexus-node/internal/config"
+	"github.com/nexuspg/nexus/deadletter"
+)
+
+func newDLQ(s *session) *cobra.Command {
+	return group(&cobra.Command{
+		Use:     "dlq",
+		Short:   "List, show, group, replay, resolve and discard dead letters",
+		Example: "  nexus-node dlq list -n shop",
+	}, newDLQList(s), newDLQShow(s), newDLQGroup(s), newDLQReplay(s), newDLQResolve(s), newDLQDiscard(s))
+}
+
+// letterFlags are the flags that pick dead letters, with the names of the filter's keys in SQL.
+type letterFlags struct {
+	source, eventType, reason, before, after string
+	limit                                    int
+}
+
+func (l *letterFlags) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&l.source, "source", "", "only from: "+strings.Join(sourceKinds, ", "))
+	f.StringVar(&l.eventType, "type", "", `only of this event type or pattern, such as "order.*"`)
+	f.StringVar(&l.reason, "reason", "", "only those given up for this reason")
+	f.StringVar(&l.before, "before", "", "only those given up before this time, RFC 3339")
+	f.StringVar(&l.after, "after", "", "only those given up at or after this time, RFC 3339")
+}
+
+// addBounded is add for verbs that change what is picked.
+func (l *letterFlags) addBounded(cmd *cobra.Command) {
+	l.add(cmd)
+	cmd.Flags().IntVar(&l.limit, "limit", 1000, limitUsage)
+}
+
+// sourceKinds are the values of core.dead_letters.source_kind.
+var sourceKinds = []string{"delivery", "lane", "task", "trigger", "workflow_step", "workflow_compensation"}
+
+// check refuses what could match nothing.
+func (l *letterFlags) check(cmd *cobra.Command) error {
+	return cmp.Or(oneOf(cmd, "source", l.source, sourceKinds...), typePattern(cmd, l.eventType))
+}
+
+// filter joins the flags, the ids on the command line and the namespace. With ids the namespace of the environment is left
+// out, since an id names its dead letter alone; one given by -n still counts.
+func (l *letterFlags) filter(cmd *cobra.Command, cfg *config.Config, args []string) (deadletter.Filter, error) {
+	f := deadletter.Filter{
+		Source: l.source, Type: l.eventType, Reason: l.reason, Limit: l.limit,
+	}
+	if len(args) == 0 || cmd.Flags().Changed("namespace") {
+		f.Namespace = nexus.Namespace(cfg.Namespace)
+	}
+	var err error
+	if f.Before, err = timeFlag(cmd, "before", l.before); err != nil {
+		return f, err
+	}
+	if f.After, err = timeFlag(cmd, "after", l.after); err != nil {
+		return f, err
+	}
+	for _, arg := range args {
+		id, err := letterID(cmd, arg)
+		if err != nil {
+			return f, err
+		}
+		f.IDs = append(f.IDs, id)
+	}
+	return f, nil
+}
+
+// picks reports whether anything on the command line picks letters. A namespace in the environment alone does not: it is
+// there for other commands, too, and these two verbs must not take "all of it" from there.
+func picks(cmd *cobra.Command, args []string) bool {
+	for _, name := range []string{"namespace", "source", "type", "reason", "before", "after"} {
+		if cmd.Flags().Changed(name) {
+			return true
+		}
+	}
+	return len(args) > 0
+}
+
+func newDLQGroup(s *session) *cobra.Command {
+	var p page
+	cmd := &cobra.Command{
+		Use:   "group",
+		Short: "Count unresolved dead letters by consumer, type and reason, the most first",
+		Example: `  nexus-node dlq group -n shop
+  nexus-node dlq group -n "" -o json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := p.check(cmd); err != nil {
+				return err
+			}
+			cfg, pool, err := s.connectToList(cmd)
+			if err != nil {
+				return err
+			}
+			defer pool.Close()
+			return s.printPage(cmd, pool, listing{
+				what: "group dead letters",
+				sql: `select count, namespace, consumer, source_kind, event_type, reason, oldest, newest
+				   from core.dead_letter_groups
+				  where $1::text = '' or namespace = $1::text`,
+				args:  []any{cfg.Namespace},
+				names: []string{"count", "namespace", "consumer", "source_kind", "event_type", "reason", "oldest", "newest"},
+				order: "count desc, namespace, consumer, event_type, reason, source_kind",
+			}, p)
+		},
+	}
+	p.addLimit(cmd)
+	return cmd
+}
+
+// jsonFlag is nil where the flag was not given: empty text is no JSON.
+func jsonFlag(text string) json.RawMessage {
+	if text == "" {
+		return nil
+	}
+	return json.RawMessage(text)
+}
+
+func letterID(cmd *cobra.Command, arg string) (int64, error) {
+	id, err := strconv.ParseInt(arg, 10, 64)
+	if err != nil {
+		return 0, usage(cmd, quote(arg)+" is no dead letter's id, which is a whole number")
+	}
+	return id, nil
+}
+
+func newDLQList(s *session) *cobra.Command {
+	var (
+		flags letterFlags
+		p     page
+	)
+	cmd := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "List unresolved dead letters, oldest first",
+		Example: `  nexus-node dlq list -n shop --type 'order.*'
+  nexus-node dlq list -n "" --after 2026-11-27T00:00:00Z -o json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := cmp.Or(flags.check(cmd), p.check(cmd)); err != nil {
+				return err
+			}
+			cfg, pool, err := s.connectToList(cmd)
+			if err != nil {
+				return err
+			}
+			defer pool.Close()
+			f, err := flags.filter(cmd, cfg, nil)
+			if err != nil {
+				return err
+			}
+			return s.printPage(cmd, pool, listing{
+				what: "list dead letters",
+				sql: `select dead_letter_id, namespace, consumer, event_type, source_kind, reason, attempts, failed_at
+				   from core.unresolved_dead_letters
+				  where ($1::text = '' or namespace = $1::text)
+				    and ($2::text = '' or source_kind = $2::text)
+				    and ($3::text in ('', '*', event_type)
+				         or right($3::text, 2) in ('.*', ':*') and starts_with(event_type, left($3::text, -1)))
+				    and ($4::text = '' or reason = $4::text)
+				    and failed_at < coalesce($5::timestamptz, 'infinity')
+				    and failed_at >= coalesce($6::timestamptz, '-infinity')`,
+				args:  []any{string(f.Namespace), f.Source, f.Type, f.Reason, timeOrNull(f.Before), timeOrNull(f.After)},
+				names: []string{"dead_letter_id", "namespace", "consumer", "event_type", "source_kind", "reason", "attempts", "failed_at"},
+				keys:  []key{{"dead_letter_id", "bigint"}},
+			}, p)
+		},
+	}
+	flags.add(cmd)
+	p.add(cmd)
+	return cmd
+}
+
+func timeOrNull(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t
+}
+
+func newDLQShow(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use:     "show ID",
+		Short:   "Show one dead letter whole, resolved or not",
+		Example: "  nexus-node dlq show 12 -o json",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := letterID(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			_, pool, err := s.connect(cmd)
+			if err != nil {
+				return err
+			}
+			defer pool.Close()
+			records, err := selectRecords(cmd.Context(), pool, "show dead letter",
+				`select * from core.dead_letters where dead_letter_id = $1::bigint`, id)
+			if err != nil {
+				return err
+			}
+			if len(records) == 0 {
+				return &notFound{fmt.Sprintf("no dead letter %d that you may see", id), "nexus-node dlq list"}
+			}
+			return s.printRecord(records[0])
+		},
+	}
+}

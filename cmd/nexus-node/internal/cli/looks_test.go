@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexuspg/nexus/internal/dbtest"
+)
+
+// as makes the shell an ordinary login of the role.
+func (s *shell) as(db *dbtest.DB, role string) {
+	s.t.Helper()
+	_, s.cfg.DatabaseURL = db.As(role)
+}
+
+func TestNamespaceShowAlterGrantRevoke(t *testing.T) {
+	db, s := onDatabase(t)
+	db.Namespace("shop")
+	s.as(db, "nexus_admin")
+	s.ok("namespace", "alter", "shop", "--dedupe-for", "2h", "--metadata", `{"team": "x"}`)
+	s.ok("namespace", "alter", "shop", "--restricted", "on", "--max-attempts", "3")
+	s.ok("namespace", "grant", "shop", "nexus_reader", "read")
+	s.ok("namespace", "grant", "shop", "nexus_reader", "read")
+	s.fails(exitUsage, []string{"nothing says what to change"}, "namespace", "alter", "shop")
+	s.fails(exitUsage, []string{`DUTY is "write"; it takes produce, consume, operate, read`}, "namespace", "grant", "shop", "nexus_reader", "write")
+	s.fails(exitNotFound, []string{"code: NX107"}, "namespace", "grant", "shop", "nobody_has_this", "read")
+	s.fails(exitNotFound, []string{"code: NX101"}, "namespace", "alter", "mall", "--dedupe-for", "2h")
+	s.fails(exitNotFound, []string{`no namespace "mall"`}, "namespace", "show", "mall")
+
+	type grant struct{ Role, Duty string }
+	type shown struct {
+		Namespace  string
+		Metadata   map[string]any
+		Restricted bool
+		DedupeFor  string         `json:"dedupe_for"`
+		Retry      map[string]any `json:"retry"`
+		Queues     []string
+		Grants     []grant
+	}
+	want := shown{
+		"shop", map[string]any{"team": "x"}, true, "02:00:00", map[string]any{"max_attempts": 3.0},
+		[]string{"core_events_shop", "core_events_shop_dlq"}, []grant{{"nexus_reader", "read"}},
+	}
+	s.as(db, "nexus_reader")
+	if d := cmp.Diff(want, okJSON[shown](s, "namespace", "show", "shop")); d != "" {
+		t.Error(d)
+	}
+	s.as(db, "nexus_admin")
+	s.ok("namespace", "revoke", "shop", "nexus_reader", "read")
+	s.as(db, "nexus_reader")
+	s.fails(exitNotFound, []string{`no namespace "shop" that you may see`}, "namespace", "show", "shop")
+}
+
+func TestTaskShowHistoryBackfill(t *testing.T) {
+	db, s := onDatabase(t)
+	db.Namespace("shop")
+	db.Exec("select core.schedule_task('shop', 'close-day', '0 2 * * *', 'day.closed', '{\"n\": 1}')")
+	s.cfg.Namespace = "shop"
+	s.as(db, "nexus_producer")
+	backfill := []string{"task", "backfill", "close-day", "--from", "2026-01-01T00:00:00Z", "--to", "2026-01-04T00:00:00Z"}
+	type filled struct {
+		Task   string
+		Fired  int
+		DryRun bool `json:"dry_run"`
+	}
+	for _, c := range []struct {
+		args []string
+		want filled
+	}{
+		{append(backfill, "--dry-run"), filled{"close-day", 3, true}},
+		{backfill, filled{"close-day", 3, false}},
+		{backfill, filled{"close-day", 0, false}},
+	} {
+		if d := cmp.Diff(c.want, okJSON[filled](s, c.args...)); d != "" {
+			t.Errorf("%v: %s", c.args, d)
+		}
+	}
+	s.fails(exitUsage, []string{"--from is missing"}, "task", "backfill", "close-day")
+	s.fails(exitUsage, []string{"code: NX013"}, "task", "backfill", "close-day", "--from", "2026-01-04T00:00:00Z", "--to", "2026-01-01T00:00:00Z")
+	s.fails(exitNotFound, []string{"code: NX108"}, "task", "backfill", "other", "--from", "2026-01-04T00:00:00Z")
+	s.ok("task", "run-now", "close-day")
+
+	s.as(db, "nexus_reader")
+	type slot struct {
+		Slot, Status, Reason string
+	}
+	want := []slot{
+		{"2026-01-03T02:00:00+00:00", "fired", "backfill"}, {"2026-01-02T02:00:00+00:00", "fired", "backfill"}, {"2026-01-01T02:00:00+00:00", "fired", "backfill"},
+	}
+	if d := cmp.Diff(want, okJSON[[]slot](s, "task", "history", "close-day")); d != "" {
+		t.Error(d)
+	}
+	if got := okJSON[[]struct {
+		By string `json:"ran_by"`
+	}](s, "task", "history", "close-day", "--by-hand"); len(got) != 1 || got[0].By == "" {
+		t.Errorf("by hand: %v", got)
+	}
+	type task struct {
+		Name    string
+		Cron    string         `json:"cron_expression"`
+		Payload map[string]int `json:"payload"`
+		Fired   int
+	}
+	if d := cmp.Diff(task{"close-day", "0 2 * * *", map[string]int{"n": 1}, 3}, okJSON[task](s, "task", "show", "close-day")); d != "" {
+		t.Error(d)
+	}
+	for _, verb := range []string{"show", "history"} {
+		s.fails(exitNotFound, []string{`no task "other" in namespace "shop"`}, "task", verb, "other")
+	}
+}
+
+func TestEventsListAndAttempts(t *testing.T) {
+	db, s := onDatabase(t)
+	buried(t, db, "shop", "no", "order.placed", "order.paid", "cart.viewed")
+	db.Namespace("mall")
+	db.Exec("select core.emit('mall', 'order.placed')")
+	s.as(db, "nexus_reader")
+	listed := func(args ...string) string {
+		t.Helper()
+		var all []string
+		for _, e := range okJSON[[]struct {
+			Namespace string
+			Type      string `json:"event_type"`
+		}](s, append([]string{"events", "list"}, args...)...) {
+			all = append(all, e.Namespace+"/"+e.Type)
+		}
+		return strings.Join(all, " ")
+	}
+	for _, c := range []struct{ args, want string }{
+		{"", "mall/order.placed shop/cart.viewed shop/order.paid shop/order.placed"},
+		{"-n shop", "shop/cart.viewed shop/order.paid shop/order.placed"},
+		{"-n shop --type order.*", "shop/order.paid shop/order.placed"},
+		{"--type order.placed --since 1h", "mall/order.placed shop/order.placed"},
+		{"--before 2026-01-01T00:00:00Z", ""},
+		{"--since 2100-01-01T00:00:00Z", ""},
+	} {
+		if got := listed(strings.Fields(c.args)...); got != c.want {
+			t.Errorf("events list %s: %s, want %s", c.args, got, c.want)
+		}
+	}
+	id := dbtest.Get[string](db, "select event_id::text from core.event_log where event_type = 'order.paid'")
+	uid := dbtest.Get[string](db, "select event_uid::text from core.event_log where event_type = 'order.paid'")
+	type attempt struct {
+		Consumer, Action, Reason string
+		Attempt                  int
+	}
+	for _, arg := range []string{id, uid} {
+		if d := cmp.Diff([]attempt{{"default", "bury", "no", 1}}, okJSON[[]attempt](s, "events", "attempts", arg)); d != "" {
+			t.Error(d)
+		}
+	}
+	s.fails(exitNotFound, []string{`no event "999999"`}, "events", "attempts", "999999")
+	s.fails(exitUsage, []string{"neither an event's id"}, "events", "attempts", "x")
+}
+
+func TestSweepsAndAudit(t *testing.T) {
+	db, s := onDatabase(t)
+	buried(t, db, "shop", "no", "a", "b")
+	s.as(db, "nexus_operator")
+	s.ok("dlq", "discard", "1", "--note", "test order")
+	s.ok("dlq", "replay", "2")
+	s.as(db, "nexus_reader")
+	type done struct {
+		Action, Namespace string
+		Reason            *string
+	}
+	note := "test order"
+	want := []done{{"replay_dead_letters", "shop", nil}, {"discard_dead_letters", "shop", &note}}
+	if d := cmp.Diff(want, okJSON[[]done](s, "audit")); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(want[1:], okJSON[[]done](s, "audit", "-n", "shop", "--action", "discard_dead_letters", "--since", "1h")); d != "" {
+		t.Error(d)
+	}
+	if got := okJSON[[]json.RawMessage](s, "audit", "--since", "2100-01-01T00:00:00Z"); len(got) != 0 {
+		t.Errorf("of the future: %s", got)
+	}
+	if out := s.ok("sweeps"); !strings.Contains(out, "reap ") || !strings.HasPrefix(out, "name ") {
+		t.Errorf("sweeps prints\n%s", out)
+	}
+}

@@ -1,0 +1,41 @@
+// Package config reads the settings of nexus-node from the environment. It is the only package of the module that looks
+// there; everything else is given values.
+//
+// A setting is a field of [Config]: its variable is NEXUS_ and the field's words, its unit is in its type, and its tags
+// hold the default, what it is for and which values it takes. From those tags come the values, the sentences about wrong
+// ones and the list that `nexus-node config` prints, so that the three cannot disagree.
+//
+// Six variables of the earlier nexus-core (CORE_…) are read as aliases. NEXUS_ wins; if both are set to different values,
+// a warning says so.
+package config
+
+import "time"
+
+// Config is what nexus-node runs with. Tags: default (as it would be written in the environment), about, accepts (the end
+// of the sentence "it takes …"), secret (the value is never shown whole).
+type Config struct {
+	DatabaseURL string `split_words:"true" secret:"true" accepts:"postgres://user@host:5432/database, in whose password @ is written %40, or keyword=value words" about:"the database; what it leaves out comes from libpq's PG… variables"`
+	WakeURL     string `split_words:"true" secret:"true" accepts:"postgres://user@host:5432/database, in whose password @ is written %40, or keyword=value words" about:"a direct connection for LISTEN when the database is reached through a pooler"`
+
+	Namespace string `split_words:"true" accepts:"a namespace's name" about:"the namespace of run, emit and the commands that look into one"`
+	NodeID    string `split_words:"true" accepts:"a name for the node" about:"the node's id; empty: the host's name, numbered if a live node has it"`
+
+	Workers          int           `split_words:"true" default:"0" accepts:"a whole number from 0 to 10000" about:"handlers at once; 0: one fewer than the pool has connections"`
+	IdlePollInterval time.Duration `split_words:"true" default:"1s" accepts:"a duration from 10ms to 1h, such as 500ms" about:"longest pause between two looks at an empty queue; wake-ups come sooner"`
+	Lease            time.Duration `split_words:"true" default:"30s" accepts:"a duration from 1s to 12h, such as 30s" about:"how long a claimed event is hidden from others; renewed while its handler runs"`
+	HandlerTimeout   time.Duration `split_words:"true" default:"30m" accepts:"a duration from 1ms to 720h, such as 5m, or -1s for none" about:"how long a handler may run"`
+	Grace            time.Duration `split_words:"true" default:"30s" accepts:"a duration from 0s to 1h, such as 20s" about:"what handlers get to finish in when the node is told to stop"`
+
+	PoolMaxConns   int           `split_words:"true" default:"0" accepts:"a whole number from 0 to 1000" about:"connections of the pool; 0: pool_max_conns of the URL, else 4 or the number of cores"`
+	ConnectTimeout time.Duration `split_words:"true" default:"5s" accepts:"a duration from 100ms to 5m, such as 5s" about:"how long one attempt to connect may take"`
+	HTTPAddress    string        `split_words:"true" accepts:"host:port, such as 127.0.0.1:9464, or :9464 for all interfaces" about:"where run answers /metrics, /healthz and /readyz; empty: nowhere"`
+	LogLevel       string        `split_words:"true" default:"info" accepts:"debug, info, warn or error" about:"what is logged; debug adds every SQL statement"`
+
+	sources map[string]string // by variable: where the value came from, if not from the default
+}
+
+// The variables' names, for those who tell users about them.
+const (
+	EnvDatabaseURL = "NEXUS_DATABASE_URL"
+	EnvNamespace   = "NEXUS_NAMESPACE"
+)

@@ -1,0 +1,67 @@
+package docgen_test
+
+import (
+	"bytes"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"syscall"
+	"testing"
+
+	"github.com/nexuspg/nexus/internal/dbtest"
+)
+
+// Each example runs once, says on its standard output what it should, and leaves nothing on a queue. examples/4_test is a test itself.
+func TestExamplesRun(t *testing.T) {
+	bin := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", bin+"/", "../../../../examples/...").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	says := map[string]string{
+		"1_emit_handle": `(?s)^emitted [0-9a-f-]{36}\norder 7, attempt 1\nhandled 1\n$`,
+		"2_leased":      `^sent to ann with key \S+\n$`,
+		"3_databasesql": `^emitted [0-9a-f-]{36} duplicate false\n$`,
+		"5_batch":       `^handled 1000\n$`,
+		"5_schedule":    `(?s)closing the day of account main, task \S+\nhandled 1\n$`,
+	}
+	built, err := filepath.Glob(filepath.Join(bin, "*"))
+	if err != nil || len(built) != len(says) {
+		t.Fatalf("%d examples were built, %d are known: %v %v", len(built), len(says), built, err)
+	}
+	for name, want := range says {
+		t.Run(name, func(t *testing.T) {
+			db := dbtest.New(t)
+			// The setup that the programs' comments name; they themselves run as an ordinary login.
+			for _, namespace := range []string{"example_shop", "example_mail", "example_sql", "example_web"} {
+				db.Namespace(namespace)
+			}
+			login, url := db.As("nexus_producer", "nexus_consumer")
+			db.Exec("create table public.example_views (id uuid primary key, page text, at timestamptz)")
+			db.Exec("grant insert on public.example_views to " + login)
+			// 3_databasesql only emits; nodes of others handle it.
+			settled := `select count(*) > 0 from core.event_log`
+			if name != "3_databasesql" {
+				settled += ` having (select sum(queue_length) from core.queue_metrics where queue_name not like '%_dlq') = 0`
+			}
+			var out, log bytes.Buffer
+			cmd := exec.CommandContext(t.Context(), filepath.Join(bin, name), url)
+			cmd.Stdout, cmd.Stderr = &out, &log
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			if name == "2_leased" { // it runs until it is told to stop
+				db.Wait(settled)
+				if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+					t.Error(err)
+				}
+			}
+			if err := cmd.Wait(); err != nil {
+				t.Fatalf("%v\n%s%s", err, &out, &log)
+			}
+			if !regexp.MustCompile(want).Match(out.Bytes()) {
+				t.Errorf("it says\n%s\nwhich is not %s", &out, want)
+			}
+			db.Wait(settled)
+		})
+	}
+}
