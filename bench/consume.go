@@ -26,7 +26,7 @@ func (b *bench) fill(ctx context.Context) error {
 		for i := range batch {
 			batch[i] = queue.Emission{Type: "order.placed", Payload: json.RawMessage(payload)}
 		}
-		if _, err := (queue.Emitter{Namespace: namespace}).EmitBatch(ctx, b.pool, batch); err != nil {
+		if _, err := (queue.Emitter{Namespace: namespace}).EmitBatch(ctx, b.owner, batch); err != nil {
 			return err
 		}
 	}
@@ -34,7 +34,7 @@ func (b *bench) fill(ctx context.Context) error {
 		"insert into pgmq.q_raw (vt, message) select vt, message from pgmq.q_core_events_bench order by msg_id",
 		"vacuum analyze pgmq.q_raw", "vacuum analyze pgmq.q_core_events_bench", "checkpoint",
 	} {
-		if _, err := b.pool.Exec(ctx, sql); err != nil {
+		if _, err := b.owner.Exec(ctx, sql); err != nil {
 			return err
 		}
 	}

@@ -35,7 +35,7 @@ func main() {
 	events := flag.Int("events", 100_000, "messages to consume in a round")
 	seconds := flag.Duration("time", 5*time.Second, "how long to emit in a round")
 	rounds := flag.Int("rounds", 3, "rounds; the median counts")
-	only := flag.String("only", "", "run the comparisons whose name contains this")
+	only := flag.String("only", "", "run the comparisons whose name contains this; modes: the modes of handlers with each other")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of this process")
 	flag.Parse()
 	if *profile != "" {
@@ -64,7 +64,12 @@ func run(b *bench) (err error) {
 			err = stopErr
 		}
 	}()
-	pool, err := open(ctx, cluster)
+	owner, err := open(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	defer owner.Close()
+	pool, err := asLogin(ctx, owner)
 	if err != nil {
 		return err
 	}
@@ -75,8 +80,22 @@ func run(b *bench) (err error) {
 		return err
 	}
 	fmt.Printf("%s\n%d-byte payload, %d rounds, medians\n\n", version, len(payload), b.rounds)
-	b.pool = pool
+	b.pool, b.owner = pool, owner
 	return b.all(ctx)
+}
+
+// asLogin opens a pool of an ordinary login, as programs and nodes connect: for an administrator more is asked.
+func asLogin(ctx context.Context, owner *pgxpool.Pool) (*pgxpool.Pool, error) {
+	cfg := owner.Config()
+	cfg.ConnConfig.User, cfg.ConnConfig.Password = "bench", "bench"
+	_, err := owner.Exec(ctx, `create role bench login password 'bench';
+		grant nexus_producer, nexus_consumer to bench;
+		grant usage on schema pgmq to bench;
+		grant all on pgmq.q_raw, pgmq.a_raw, pgmq.meta, pgmq.q_raw_msg_id_seq to bench`)
+	if err != nil {
+		return nil, err
+	}
+	return pgxpool.NewWithConfig(ctx, cfg)
 }
 
 func open(ctx context.Context, cluster *pgdev.Cluster) (*pgxpool.Pool, error) {
@@ -108,7 +127,8 @@ func open(ctx context.Context, cluster *pgdev.Cluster) (*pgxpool.Pool, error) {
 }
 
 type bench struct {
-	pool   *pgxpool.Pool
+	pool   *pgxpool.Pool // of an ordinary login
+	owner  *pgxpool.Pool // for what is done between the rounds
 	events int
 	time   time.Duration
 	rounds int
@@ -116,6 +136,11 @@ type bench struct {
 }
 
 func (b *bench) all(ctx context.Context) error {
+	if strings.Contains("modes", b.only) {
+		if err := b.compareModes(ctx); err != nil {
+			return err
+		}
+	}
 	for _, c := range []int{2, 4} {
 		if err := b.compare(ctx, fmt.Sprintf("consume, leased against read(50) + delete(50) on %d connections", c),
 			b.leased, func(ctx context.Context) (float64, error) { return b.rawConsume(ctx, c) }); err != nil {
@@ -211,7 +236,7 @@ func (b *bench) empty(ctx context.Context) error {
 		"truncate core.event_log", "truncate pgmq.q_core_events_bench, pgmq.q_raw", "vacuum analyze pgmq.q_raw",
 		"vacuum analyze pgmq.q_core_events_bench", "checkpoint",
 	} {
-		if _, err := b.pool.Exec(ctx, sql); err != nil {
+		if _, err := b.owner.Exec(ctx, sql); err != nil {
 			return err
 		}
 	}
