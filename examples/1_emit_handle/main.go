@@ -1,6 +1,10 @@
 // Command 1_emit_handle writes an order and its event in one transaction, and handles the event in another that also holds the
 // acknowledgement: each is there once, or not at all.
 //
+// The namespace is setup: an administrator makes it once, as migrations are run, and the program runs as a login in the roles
+// nexus_producer and nexus_consumer.
+//
+//	psql "$NEXUS_DATABASE_URL" -c "select core.create_namespace('example_shop')"
 //	go run ./examples/1_emit_handle "$NEXUS_DATABASE_URL"
 package main
 
@@ -41,9 +45,6 @@ func run(ctx context.Context, url string) error {
 		return err
 	}
 	defer pool.Close()
-	if err := queue.CreateNamespace(ctx, pool, shop, nil); err != nil {
-		return err
-	}
 
 	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 		// The rows of the order itself would be written here, with the same tx.

@@ -1,6 +1,10 @@
 // Command 2_leased handles work that is slow or happens elsewhere without holding a transaction open. It runs until Ctrl-C, and
 // then drains.
 //
+// The namespace is setup: an administrator makes it once, as migrations are run, and the program runs as a login in the roles
+// nexus_producer and nexus_consumer.
+//
+//	psql "$NEXUS_DATABASE_URL" -c "select core.create_namespace('example_mail')"
 //	go run ./examples/2_leased "$NEXUS_DATABASE_URL"
 package main
 
@@ -21,7 +25,12 @@ import (
 	"github.com/nexuspg/nexus/queue"
 )
 
-const mail = nexus.Namespace("example_mail")
+type message struct{ To string }
+
+const (
+	mail                                   = nexus.Namespace("example_mail")
+	mailRequested nexus.EventType[message] = "mail.requested"
+)
 
 func main() {
 	flag.Parse()
@@ -39,29 +48,26 @@ func run(ctx context.Context, url string) error {
 		return err
 	}
 	defer pool.Close()
-	if err := queue.CreateNamespace(ctx, pool, mail, nil); err != nil {
-		return err
-	}
-	if _, err := (queue.Emitter{Namespace: mail}).Emit(ctx, pool, "mail.requested", map[string]string{"to": "ann"}, nil); err != nil {
+	if _, err := queue.EmitT(ctx, pool, queue.Emitter{Namespace: mail}, mailRequested, message{To: "ann"}, nil); err != nil {
 		return err
 	}
 
 	n := node.New(pool, node.Config{Namespace: mail, Lease: 10 * time.Second, Grace: 20 * time.Second})
-	n.OnLeased("mail.*", func(ctx context.Context, d *nexus.Delivery) error {
-		if err := send(ctx, d.IdempotencyKey()); err != nil {
+	node.OnLeasedT(n, mailRequested, func(ctx context.Context, d *nexus.DeliveryOf[message]) error {
+		if err := send(ctx, d.Payload.To, d.IdempotencyKey()); err != nil {
 			return err // tried again by policy; nexus.Retry, nexus.Reject and nexus.Release say otherwise
 		}
 		// A record of what was sent would be written here, with the same tx: it and the end of the delivery commit together.
-		return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error { return queue.Ack(ctx, tx, d) })
+		return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error { return queue.Ack(ctx, tx, d.Delivery) })
 	})
 	return n.Run(ctx)
 }
 
 // send stands for a call to a service outside. It may be made again after a crash, so it carries a key that stays the same.
-func send(ctx context.Context, key string) error {
+func send(ctx context.Context, to, key string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	fmt.Println("sent with key", key)
+	fmt.Println("sent to", to, "with key", key)
 	return nil
 }

@@ -1,5 +1,9 @@
 // Command 3_databasesql emits inside a transaction of database/sql, as a program does that has no pgx pool of its own.
 //
+// The namespace is setup: an administrator makes it once, as migrations are run, and the program runs as a login in the roles
+// nexus_producer and nexus_consumer.
+//
+//	psql "$NEXUS_DATABASE_URL" -c "select core.create_namespace('example_sql')"
 //	go run ./examples/3_databasesql "$NEXUS_DATABASE_URL"
 package main
 
@@ -16,7 +20,14 @@ import (
 	"github.com/nexuspg/nexus/queue"
 )
 
-const shop = nexus.Namespace("example_sql")
+type order struct {
+	ID int `json:"id"`
+}
+
+const (
+	shop                               = nexus.Namespace("example_sql")
+	orderPlaced nexus.EventType[order] = "order.placed"
+)
 
 func main() {
 	flag.Parse()
@@ -32,9 +43,6 @@ func run(ctx context.Context, url string) error {
 		return err
 	}
 	defer db.Close()
-	if err := queue.CreateNamespace(ctx, nexus.SQL(db), shop, nil); err != nil {
-		return err
-	}
 
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
@@ -42,8 +50,7 @@ func run(ctx context.Context, url string) error {
 	}
 	defer func() { _ = tx.Rollback() }() // does nothing after Commit
 	// A second run with this key writes nothing and gets the ids of the first.
-	receipt, err := queue.Emitter{Namespace: shop}.Emit(ctx, nexus.SQL(tx), "order.placed", map[string]int{"id": 7},
-		&queue.EmitOptions{DedupeKey: "order-7"})
+	receipt, err := queue.EmitT(ctx, nexus.SQL(tx), queue.Emitter{Namespace: shop}, orderPlaced, order{ID: 7}, &queue.EmitOptions{DedupeKey: "order-7"})
 	if err != nil {
 		return err
 	}

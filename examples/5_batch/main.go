@@ -1,6 +1,12 @@
 // Command 5_batch stores page views with one COPY for many events. An event that is no good is named, so that it alone is buried and
 // the others run again at once.
 //
+// The namespace and the table are setup: they are made once, by an administrator, and the program runs as a login in the roles
+// nexus_producer and nexus_consumer.
+//
+//	psql "$NEXUS_DATABASE_URL" -c "select core.create_namespace('example_web')"
+//	psql "$NEXUS_DATABASE_URL" -c "create table example_views (id uuid primary key, page text, at timestamptz)"
+//	psql "$NEXUS_DATABASE_URL" -c "grant insert on example_views to your_login"
 //	go run ./examples/5_batch "$NEXUS_DATABASE_URL"
 package main
 
@@ -43,12 +49,6 @@ func run(ctx context.Context, url string) error {
 		return err
 	}
 	defer pool.Close()
-	if err := queue.CreateNamespace(ctx, pool, web, nil); err != nil {
-		return err
-	}
-	if _, err := pool.Exec(ctx, `create table if not exists example_views (id uuid primary key, page text, at timestamptz)`); err != nil {
-		return err
-	}
 	batch := make([]queue.Emission, 0, 1000)
 	for i := range cap(batch) {
 		batch = append(batch, queue.EmissionOf(pageViewed, view{Page: fmt.Sprintf("/page/%d", i%7)}, nil))

@@ -1,5 +1,9 @@
 // Command 5_schedule declares the recurring tasks of a deployment, says what that changed and when they run next, and runs one now.
 //
+// The namespace is setup: an administrator makes it once, as migrations are run, and the program runs as a login in the roles
+// nexus_producer and nexus_consumer.
+//
+//	psql "$NEXUS_DATABASE_URL" -c "select core.create_namespace('example_shop')"
 //	go run ./examples/5_schedule "$NEXUS_DATABASE_URL"
 package main
 
@@ -15,16 +19,21 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/node"
-	"github.com/nexuspg/nexus/queue"
 	"github.com/nexuspg/nexus/schedule"
 )
 
-const shop = nexus.Namespace("example_shop")
+type account struct{ Name string }
+
+const (
+	shop                                = nexus.Namespace("example_shop")
+	dayClosed  nexus.EventType[account] = "day.closed"
+	bankPolled nexus.EventType[account] = "bank.polled"
+)
 
 // What "billing" no longer declares is deleted; tasks of others are left alone.
 var tasks = schedule.Declared{Owner: "billing", Tasks: []schedule.Task{
-	{Namespace: shop, Name: "close-day", Cron: "30 2 * * *", Zone: "Europe/Berlin", Type: "day.closed"},
-	{Namespace: shop, Name: "poll-bank", Cron: "@every 90s", Type: "bank.polled", Overlap: schedule.Skip},
+	schedule.TaskOf(dayClosed, account{"main"}, schedule.Task{Namespace: shop, Name: "close-day", Cron: "30 2 * * *", Zone: "Europe/Berlin"}),
+	schedule.TaskOf(bankPolled, account{"main"}, schedule.Task{Namespace: shop, Name: "poll-bank", Cron: "@every 90s", Overlap: schedule.Skip}),
 }}
 
 func main() {
@@ -41,9 +50,6 @@ func run(ctx context.Context, url string) error {
 		return err
 	}
 	defer pool.Close()
-	if err := queue.CreateNamespace(ctx, pool, shop, nil); err != nil {
-		return err
-	}
 
 	// A service says n.Add(tasks): they are applied when n.Run starts.
 	changes, err := tasks.Apply(ctx, pool, false)
@@ -63,8 +69,8 @@ func run(ctx context.Context, url string) error {
 		return err
 	}
 	n := node.New(pool, node.Config{Namespace: shop})
-	n.On("day.closed", func(_ context.Context, _ pgx.Tx, d *nexus.Delivery) error {
-		fmt.Println("closing the day, task", d.ScheduledTaskID)
+	node.OnT(n, dayClosed, func(_ context.Context, _ pgx.Tx, d *nexus.DeliveryOf[account]) error {
+		fmt.Printf("closing the day of account %s, task %s\n", d.Payload.Name, d.ScheduledTaskID)
 		return nil
 	})
 	handled, err := n.Work(ctx, 100)

@@ -5,12 +5,14 @@ package mustnotcompile
 import (
 	"context"
 	"database/sql"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/deadletter"
 	"github.com/nexuspg/nexus/queue"
+	"github.com/nexuspg/nexus/schedule"
 )
 
 type user struct{ Email string }
@@ -41,6 +43,16 @@ func handles(ctx context.Context, bus queue.Emitter, std *sql.Tx, d *nexus.Deliv
 	bus.Emit(ctx, std, "user.created", nil, nil) // want "cannot use std .* as nexus.DBTX"
 	queue.Ack(ctx, nexus.SQL(std), d)            // want "cannot use d .* as .nexus.Delivery"
 	var _ order = d.Payload                      // want "cannot use d.Payload .* as order"
+}
+
+func schedules(ctx context.Context, tx pgx.Tx, ns nexus.Namespace, at time.Time) {
+	// Controls: these are right.
+	schedule.ScheduleEventT(ctx, tx, ns, userCreated, user{}, at, nil)
+	schedule.TaskOf(userCreated, user{}, schedule.Task{Name: "welcome", Cron: "@daily"})
+
+	schedule.ScheduleEventT(ctx, tx, ns, userCreated, order{}, at, nil)                   // want "order.* does not match"
+	schedule.TaskOf(userCreated, order{}, schedule.Task{Name: "welcome", Cron: "@daily"}) // want "order.* does not match"
+	schedule.ScheduleEvent(ctx, tx, ns, userCreated, user{}, at, nil)                     // want "cannot use userCreated .* as string"
 }
 
 func verdicts() error {
