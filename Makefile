@@ -11,11 +11,13 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
 # What to test, and how: make test PKG=./queue RUN=TestEmit COUNT=10. SHORT=1 leaves out the tests of the tests, and kills with fewer events.
-PKG ?= ./...
+# The command line and Docker's containers are modules of their own (go.work), which ./... leaves out.
+ALL := ./... ./cmd/nexus-node/... ./nexustest/container/...
+PKG ?= $(ALL)
 RUN ?=
 COUNT ?=
 # The SQL breaks itself a few hundred times; a slow machine takes longer than the ten minutes that go test allows a package.
-TEST_FLAGS ?= -timeout 20m $(if $(SHORT),-short) $(if $(RUN),-run '$(RUN)') $(if $(COUNT),-count $(COUNT))
+TEST_FLAGS ?= -timeout 40m $(if $(SHORT),-short) $(if $(RUN),-run '$(RUN)') $(if $(COUNT),-count $(COUNT))
 
 # The race detector needs a C compiler; a machine without one still runs the tests.
 RACE ?= $(if $(shell command -v "$$(go env CC)"),-race)
@@ -50,20 +52,34 @@ dev: install-deps ## a Postgres of its own with everything installed, until Ctrl
 test: install-deps bin/with-postgres ## all tests on a fresh Postgres, with the race detector; PKG= RUN= COUNT= narrow it
 	bin/with-postgres -- go test $(RACE) $(TEST_FLAGS) $(PKG)
 
+.PHONY: test-long
+test-long: ## all that takes long: the tests with every planted bug, on both platforms, then chaos with a random seed; an hour or two
+	NEXUS_TEST_LONG=1 NEXUS_TEST_NAMESPACES=2000 $(MAKE) test
+	NEXUS_TEST_LONG=1 NEXUS_TEST_NAMESPACES=2000 $(MAKE) test PLATFORM=B
+	$(MAKE) chaos ROUNDS=$(or $(ROUNDS),20)
+	$(MAKE) chaos ROUNDS=$(or $(ROUNDS),20) PLATFORM=B
+
+# The program says which line does a run again. Its other flags go into FLAGS: make chaos FLAGS='-faults kill,deploy -no-killers'.
+SEED ?= 0
+ROUNDS ?=
+.PHONY: chaos
+chaos: install-deps bin/chaos ## nodes killed, frozen and cut, servers crashed, tables locked, and then all accounts checked; SEED= ROUNDS= EVENTS= STRIKES= LENGTH=
+	bin/chaos -seed $(SEED) $(if $(ROUNDS),-rounds $(ROUNDS)) $(if $(EVENTS),-events $(EVENTS)) $(if $(STRIKES),-strikes $(STRIKES)) $(if $(LENGTH),-length $(LENGTH)) $(FLAGS)
+
 .PHONY: test-sql
 test-sql: install-deps bin/with-postgres ## only the tests of the SQL: pgTAP, races, catalog lints
 	bin/with-postgres -- go test $(TEST_FLAGS) ./sql/...
 
 .PHONY: docs
 docs: install-deps bin/with-postgres ## docs/reference from the catalog's comments
-	NEXUS_UPDATE_DOCS=1 bin/with-postgres -- go test -count=1 ./internal/docgen
+	NEXUS_UPDATE_DOCS=1 bin/with-postgres -- go test -count=1 ./cmd/nexus-node/internal/docgen
 
 .PHONY: lint
 lint: ## gofmt, go vet, golangci-lint (.golangci.yml says which linters and why)
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
 	if [[ -n $$unformatted ]]; then printf 'not gofmt-ed, run gofmt -w on:\n%s\n' "$$unformatted"; exit 1; fi
-	go vet ./...
-	go run $(GOLANGCI_LINT) run
+	go vet $(ALL)
+	go run $(GOLANGCI_LINT) run $(ALL)
 
 .PHONY: install-deps
 install-deps: ## what tests and demo need of the system: Postgres, extensions, pgmq (Debian 12, root)
@@ -82,3 +98,7 @@ clean: ## remove what these targets built
 .PHONY: bin/with-postgres
 bin/with-postgres:
 	@go build -o $@ ./internal/pgdev/cmd/with-postgres
+
+.PHONY: bin/chaos
+bin/chaos:
+	@go build -o $@ ./chaos
