@@ -22,6 +22,15 @@ TEST_FLAGS ?= -timeout 40m $(if $(SHORT),-short) $(if $(RUN),-run '$(RUN)') $(if
 # The race detector needs a C compiler; a machine without one still runs the tests.
 RACE ?= $(if $(shell command -v "$$(go env CC)"),-race)
 
+# What these do, the server does: the race detector would only take time.
+ONLY_SQL := /nexus/(sql|migrate|internal/bigdb|cmd/nexus-node/internal/docgen)(/|$$)
+
+# RERUN=1 gives up to two tests that failed a second run, and says so: CI should not throw a change away for a stall of its machine. Who
+# reads "failed, then passed" there has found a test, or worse, to be mended.
+GOTESTSUM := gotest.tools/gotestsum@v1.13.0
+go_test = $(if $(RERUN),go run $(GOTESTSUM) --format standard-quiet --rerun-fails=1 --rerun-fails-max-failures=2 --rerun-fails-run-root-test \
+	--packages "$(2)" -- $(1),go test $(1) $(2))
+
 # Built with the Go of this machine, so that its language version is never behind the code's.
 GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
@@ -50,7 +59,14 @@ dev: install-deps ## a Postgres of its own with everything installed, until Ctrl
 
 .PHONY: test
 test: install-deps bin/with-postgres ## all tests on a fresh Postgres, with the race detector; PKG= RUN= COUNT= narrow it
-	bin/with-postgres -- go test $(RACE) $(TEST_FLAGS) $(PKG)
+ifeq ($(PKG),$(ALL))
+	@failed=; \
+	bin/with-postgres -- $(call go_test,$(TEST_FLAGS),$$(go list $(ALL) | grep -E '$(ONLY_SQL)')) || failed=1; \
+	bin/with-postgres -- $(call go_test,$(RACE) $(TEST_FLAGS),$$(go list $(ALL) | grep -vE '$(ONLY_SQL)')) || failed=1; \
+	[[ -z $$failed ]]
+else
+	bin/with-postgres -- $(call go_test,$(RACE) $(TEST_FLAGS),$(PKG))
+endif
 
 .PHONY: test-long
 test-long: ## all that takes long: the tests with every planted bug, on both platforms, then chaos with a random seed; an hour or two
