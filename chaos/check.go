@@ -99,7 +99,7 @@ var invariants = []struct{ kind, sql string }{
 
 	// The history of failures.
 	{kindHistory, `select (array_agg(h.event_uid))[1], format('has %s rows of failure for attempt %s of message %s', count(*), h.attempt, h.msg_id) from core.delivery_errors h
-		where h.namespace = any ($1) group by h.queue, h.msg_id, h.attempt having count(*) > 1`},
+		where h.namespace = any ($1) group by h.queue_name, h.msg_id, h.attempt having count(*) > 1`},
 	{kindHistory, `select h.event_uid, format('attempt %s failed (%s), and no handler had it', h.attempt, h.error) from core.delivery_errors h
 		where h.namespace = any ($1) and h.action = 'retry'
 		  and not exists (select from chaos.journal j where j.uid = h.event_uid and j.msg_id = h.msg_id and j.attempt = h.attempt)`},

@@ -8,6 +8,11 @@ create table if not exists core_private.schema_migrations (
   applied_by text not null default session_user
 );
 comment on table core_private.schema_migrations is 'The migrations that were applied, one row each.';
+comment on column core_private.schema_migrations.version is 'number of the migration''s file';
+comment on column core_private.schema_migrations.name is 'name of that file';
+comment on column core_private.schema_migrations.sha256 is 'of the file';
+comment on column core_private.schema_migrations.applied_at is 'when its transaction began';
+comment on column core_private.schema_migrations.applied_by is 'login of the installer';
 
 create table if not exists core_private.installed_objects (
   path text primary key,
@@ -20,6 +25,9 @@ create table if not exists core_private.installed_objects (
   constraint installed_objects_parallel check (cardinality(signatures) = cardinality(definitions))
 );
 comment on table core_private.installed_objects is 'The files that were applied and what each of them created.';
+comment on column core_private.installed_objects.path is 'the file, relative to sql/';
+comment on column core_private.installed_objects.signatures is 'functions or views that it created';
+comment on column core_private.installed_objects.applied_at is 'when the transaction that applied it last began';
 comment on column core_private.installed_objects.kind is 'function, view, grants or roles';
 comment on column core_private.installed_objects.sha256 is 'of the file; the file is applied again when it differs';
 comment on column core_private.installed_objects.definitions is
@@ -32,6 +40,8 @@ create table if not exists core_private.tolerated_drift (
   reason text not null
 );
 comment on table core_private.tolerated_drift is 'Objects that this database may define otherwise than their files do.';
+comment on column core_private.tolerated_drift.signature is 'the object';
+comment on column core_private.tolerated_drift.reason is 'why it differs';
 
 -- Every function and view of Nexus as it is now. xmin is that of the row which a create or replace always writes anew.
 create or replace view core_private.installed_definitions as
@@ -56,6 +66,10 @@ select 'view', format('%I.%I', n.nspname, c.relname),
   join pg_rewrite w on w.ev_class = c.oid and w.rulename = '_RETURN'
  where n.nspname in ('core', 'core_private') and c.relkind = 'v' and c.relname not in ('installed_definitions', 'guard');
 comment on view core_private.installed_definitions is 'Every function and view of Nexus, with a hash of its present definition.';
+comment on column core_private.installed_definitions.kind is 'function or view';
+comment on column core_private.installed_definitions.signature is 'qualified name, of functions with the types of their arguments';
+comment on column core_private.installed_definitions.definition is 'hash of its definition, options and owner';
+comment on column core_private.installed_definitions.xid is 'transaction that wrote it last';
 
 -- A hash of who may do what with the objects of Nexus, by which the installer sees whether the grants still stand.
 -- Partitions come and go and are reached through their parents, so they don't count; nor does whether defaults are spelled
@@ -144,6 +158,9 @@ create table if not exists core_private.trusted_roles (
 );
 comment on table core_private.trusted_roles is
   'Roles besides superusers and installers that may own or create what lies beside Nexus, as the installer was told.';
+comment on column core_private.trusted_roles.role is 'name of the role';
+comment on column core_private.trusted_roles.trusted_at is 'when its transaction began';
+comment on column core_private.trusted_roles.trusted_by is 'login of the installer';
 
 create table if not exists core_private.guarded (
   object text primary key,
@@ -153,6 +170,10 @@ create table if not exists core_private.guarded (
 );
 comment on table core_private.guarded is
   'Row security, policies, triggers and rights as the last installation left them, each with the statements that put it back.';
+comment on column core_private.guarded.object is 'what it is, and of which relation';
+comment on column core_private.guarded.state is 'how it was';
+comment on column core_private.guarded.restore is 'statements that put it back; empty where the file of grants does';
+comment on column core_private.guarded.server_major is 'major version of the server then; another one may print the same otherwise';
 
 -- What keeps rows apart and tables whole, as it is now. Partitions are reached through their parents. Triggers that call
 -- somebody else's functions are somebody else's (theirs), and so are restrictive policies: Nexus has none, and they open nothing.
@@ -245,12 +266,18 @@ select 'rights on new functions of nexus_owner',
             and not exists (select from aclexplode(d.defaclacl) a where a.grantee = 0))
          then 'none' else 'public:EXECUTE' end, '', '', false;
 comment on view core_private.guard is 'Row security, policies, triggers and rights of the objects of Nexus as they are now.';
+comment on column core_private.guard.object is 'what it is, and of which relation';
+comment on column core_private.guard.state is 'how it is';
+comment on column core_private.guard.restore is 'statements that make it so; empty for rights';
+comment on column core_private.guard.removal is 'statement that takes it away; empty where there is none to give';
+comment on column core_private.guard.theirs is 'whether it is somebody else''s, and stays as it is';
 
 create table if not exists core_private.queue_model (
   namespace text primary key
 );
 comment on table core_private.queue_model is
   'Has no rows, and the policies that tables of queues have, to compare these with; it stands for the namespace ?.';
+comment on column core_private.queue_model.namespace is 'there is no row';
 
 -- How each table of a queue differs from what create_queue makes: from the policies of the model, which the same function
 -- sets up, and by what grant_queue would change.

@@ -107,7 +107,7 @@ const rollbacks = `select xact_rollback from pg_stat_database where datname = cu
 func TestNodeStartsWithoutItsQueue(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
-	db.Exec(`insert into core.parked (queue, event_type, msg_id, namespace, read_ct, enqueued_at, message, parked_at, lived)
+	db.Exec(`insert into core.parked (queue_name, event_type, msg_id, namespace, read_ct, enqueued_at, message, parked_at, lived)
 		values ('core_events_shop', 'x', 7, 'shop', 0, core.now(), '{"eventType": "x", "eventUid": "aaaaaaaa-0000-0000-0000-000000000001"}', core.now(), '0')`)
 	db.Exec(`drop table pgmq.q_core_events_shop`)
 	n := node.New(db.Pool, node.Config{Namespace: ns})

@@ -20,7 +20,7 @@ func TestTypedForms(t *testing.T) {
 	if _, err := schedule.ScheduleEventT(t.Context(), db.Pool, ns, billDue, bill{700}, db.Now().Add(time.Hour), nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := dbtest.Get[string](db, `select type || ' ' || payload from core.scheduled_events`); got != `bill.due {"Cents": 700}` {
+	if got := dbtest.Get[string](db, `select event_type || ' ' || payload from core.scheduled_events`); got != `bill.due {"Cents": 700}` {
 		t.Errorf("scheduled %s", got)
 	}
 	task := schedule.TaskOf(billDue, bill{900}, schedule.Task{Namespace: ns, Name: "monthly", Cron: "@monthly", Zone: "Europe/Berlin", Type: "another", Payload: 1})

@@ -32,6 +32,7 @@ func TestLints(t *testing.T) {
 		"search_path_is_pinned":      `create function core.offender() returns int language sql as 'select 1'`,
 		"public_may_do_nothing":      `create function core.offender() returns int language sql as 'select 1'; grant execute on function core.offender() to public`,
 		"everything_has_a_comment":   `create table core.offender (i int primary key)`,
+		"columns_have_comments":      `create table core.offender (i int primary key)`,
 		"definers_belong_to_nexus":   `create function core.offender() returns int language sql security definer as 'select 1'`,
 		"raises_are_coded":           `create function core.offender() returns void language plpgsql as 'begin raise exception ''no''; end'`,
 		"raised_codes_are_listed":    `create function core.offender() returns void language plpgsql as 'begin raise exception using errcode = ''NX998''; end'`,
@@ -40,6 +41,7 @@ func TestLints(t *testing.T) {
 		"foreign_keys_have_indexes":  `create table core.offender (i int primary key, n text references core.namespaces)`,
 		"planner_settings_spare_jit": `create function core.offender() returns int language sql set enable_sort = off as 'select 1'`,
 		"backslashes_are_marked":     `create function core.offender() returns bool language sql as $$ select 'a' ~ '\.' $$`,
+		"words_are_one":              `create function core.offender(out queue text) language sql as $$ select 1::text $$`,
 		"tables_have_primary_keys":   `create table core.offender (i int)`,
 		"paths_of_callers_come_last": `create function core.offender(p_search_path text = '') returns text language plpgsql as
 			'begin perform set_config(''search_path'', p_search_path, false); return lower(''X''); end'`,

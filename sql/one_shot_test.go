@@ -91,7 +91,7 @@ func TestTheClaimOfDueEventsStaysFlat(t *testing.T) {
 	const claimed = 500
 	insert := func(n int, due, rest string) {
 		t.Helper()
-		db.Exec(`insert into core.scheduled_events (schedule_id, namespace, fire_at, due_at, type, payload, message_timestamp, created_at, content_hash, payload_bytes,
+		db.Exec(`insert into core.scheduled_events (schedule_id, namespace, fire_at, due_at, event_type, payload, message_timestamp, created_at, content_hash, payload_bytes,
 				principal, status, event_id, finished_at)
 			select gen_random_uuid(), 'shop', d, d, 'x', '1', d, d, '', 1, 'me', `+rest+`
 			  from generate_series(1, $1::int) g cross join lateral (select `+due+` as d) x`, n, db.Now())

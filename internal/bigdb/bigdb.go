@@ -45,10 +45,10 @@ func Fill(t testing.TB, db *dbtest.DB, size Size) {
 			select nextval('core.event_id_seq'), 'ns' || ` + of + `, 'type.' || g % 50, jsonb_build_object('n', g),
 			       s.since + (s.till - s.since) * (g / $2::float8), jsonb_build_object('messageId', g)
 			  from generate_series(1, $2::int) g cross join (select date_trunc('month', now()) as since, now() as till) s`},
-		{size.Events / 10, `insert into core.delivery_errors (namespace, consumer, queue, msg_id, event_id, event_uid, event_type, attempt, action, reason, error, failed_at)
+		{size.Events / 10, `insert into core.delivery_errors (namespace, consumer, queue_name, msg_id, event_id, event_uid, event_type, attempt, action, reason, error, failed_at)
 			select 'ns' || ` + of + `, 'default', 'core_events_ns' || ` + of + `, g, g, gen_random_uuid(), 'type.' || g % 50, 1, 'retry', 'error', 'it failed',
 			       now() - interval '7 days' * (1 - g / $2::float8) from generate_series(1, $2::int) g`},
-		{size.Events / 10, `insert into core.scheduled_events (schedule_id, namespace, fire_at, due_at, status, type, payload, message_timestamp, created_at, content_hash,
+		{size.Events / 10, `insert into core.scheduled_events (schedule_id, namespace, fire_at, due_at, status, event_type, payload, message_timestamp, created_at, content_hash,
 			       payload_bytes, event_id, principal, finished_at)
 			select gen_random_uuid(), 'ns' || ` + of + `, d.at, d.at, case when d.at > now() then 'pending' else 'appended' end, 'type.' || g % 50, '{}', now(), now(), '',
 			       2, case when d.at <= now() then g end, 'somebody', case when d.at <= now() then d.at end
@@ -57,9 +57,9 @@ func Fill(t testing.TB, db *dbtest.DB, size Size) {
 			select now() - interval '400 days' * (1 - g / $2::float8), 'somebody', 'purge_queue', 'ns' || ` + of + ` from generate_series(1, $2::int) g`},
 		{size.Events / 10, `insert into core.delayed (due_at, queue_name, event_type, message)
 			select now() + interval '1 day' + g * interval '1 s', 'core_events_ns' || ` + of + `, 'type.' || g % 50, '{}' from generate_series(1, $2::int) g`},
-		{size.Events / 10, `insert into core.parked (queue, event_type, msg_id, namespace, read_ct, enqueued_at, message, parked_at, lived)
+		{size.Events / 10, `insert into core.parked (queue_name, event_type, msg_id, namespace, read_ct, enqueued_at, message, parked_at, lived)
 			select 'core_events_ns' || ` + of + `, 'odd.' || g % 5, g, 'ns' || ` + of + `, 0, now(), '{}', now(), '0' from generate_series(1, $2::int) g`},
-		{size.DeadLetters, `insert into core.dead_letters (namespace, consumer, event_type, source_kind, source_ref, queue, msg_id, event_uid, payload, attempts, failed_at,
+		{size.DeadLetters, `insert into core.dead_letters (namespace, consumer, event_type, source_kind, source_ref, queue_name, msg_id, event_uid, payload, attempts, failed_at,
 			       reason, last_error, status, resolution, resolved_at, resolved_by)
 			select 'ns' || ` + of + `, 'default', 'type.' || g % 50, 'delivery', jsonb_build_object('queue', 'core_events_ns' || ` + of + `, 'msgId', g),
 			       'core_events_ns' || ` + of + `, g, gen_random_uuid(), '{}', 10, now() - interval '30 days' * (1 - g / $2::float8), 'reason ' || g % 3, 'it failed',

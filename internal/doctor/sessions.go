@@ -234,7 +234,7 @@ func lookLeases(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		         where q.consumer_id is not null
 		           and not exists (select from core.lost_queues l where l.queue_name = q.queue_name and 'queue' = any (l.missing)) offset 0) q
 		 cross join lateral core.peek(q.queue_name, 100) p
-		 where p.state = 'in flight' and p.vt > (select core.now()) + interval '1 hour'
+		 where p.state = 'in_flight' and p.vt > (select core.now()) + interval '1 hour'
 		 order by 1 limit 100`)
 	if err != nil {
 		return finding{}, err

@@ -71,7 +71,7 @@ begin
 	perform core.emit(ns, made, jsonb_build_object('secret', ns));
 	perform core.emit(ns, made, jsonb_build_object('secret', ns), '{"delay": "1 h"}');
 	perform core.emit(ns, ns || '.odd', jsonb_build_object('secret', ns));
-	insert into core.delivery_errors (namespace, consumer, queue, msg_id, event_type, attempt, action, error, failed_at)
+	insert into core.delivery_errors (namespace, consumer, queue_name, msg_id, event_type, attempt, action, error, failed_at)
 	values (ns, 'default', queue, 2, made, 1, 'retry', ns || ' error', core.now());
 	task := core.schedule_task(ns, 'nightly', '0 3 * * *', made, jsonb_build_object('secret', ns));
 	perform core.run_task_now(task);

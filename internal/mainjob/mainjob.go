@@ -394,7 +394,7 @@ func (j *Job) state(ctx context.Context) string {
 		(select jsonb_object_agg(x.event_type, x.n) from (select event_type, count(*) as n from core.event_log where namespace = $1 group by 1) x),
 		(select jsonb_agg(to_jsonb(m)) from core.queue_metrics m join core.queues q using (queue_name) where q.namespace = $1 and m.queue_length + m.delayed + m.parked > 0),
 		(select jsonb_agg(l.event_type || ': ' || l.reason) from core.unresolved_dead_letters l where l.namespace = $1),
-		(select jsonb_agg(distinct left(e.error, 200)) from core.delivery_errors e join core.queues q on q.queue_name = e.queue where q.namespace = $1))`,
+		(select jsonb_agg(distinct left(e.error, 200)) from core.delivery_errors e join core.queues q on q.queue_name = e.queue_name where q.namespace = $1))`,
 		j.Namespace).Scan(&text)
 	if err != nil {
 		return err.Error()

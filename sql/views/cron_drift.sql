@@ -8,3 +8,9 @@ create or replace view core.cron_drift as
  union all
 select o.kind, o.jobid, o.jobname, o.task_id, o.namespace, o.detail from core_private.others_cron_jobs() o;
 comment on view core.cron_drift is 'Where pg_cron''s jobs are not those that Nexus wants: missing, altered, deactivated, duplicated, orphaned, wrong_database, foreign_owner; not_visible is what the reader may not see of it. Empty without pg_cron.';
+comment on column core.cron_drift.kind is 'missing, altered, deactivated, duplicated, orphaned, wrong_database, foreign_owner or not_visible.';
+comment on column core.cron_drift.jobid is 'The job in pg_cron; NULL where there is none.';
+comment on column core.cron_drift.jobname is 'Its name, or the one it should have.';
+comment on column core.cron_drift.task_id is 'The task it is for; NULL for upkeep, and where that is not known.';
+comment on column core.cron_drift.namespace is 'The namespace of the task; NULL for upkeep.';
+comment on column core.cron_drift.detail is 'What is wrong, in words.';

@@ -34,7 +34,7 @@ begin
             select k.*, case when k.event_uid is null then jsonb_build_object('queue', $1, 'msgId', k.msg_id) else jsonb_build_object('queue', $1, 'eventUid', k.event_uid) end as source_ref
               from known k),
         ledger as (
-            insert into core.dead_letters (namespace, consumer, event_type, source_kind, source_ref, round, queue, msg_id, dlq_msg_id, event_id, event_uid,
+            insert into core.dead_letters (namespace, consumer, event_type, source_kind, source_ref, round, queue_name, msg_id, dlq_msg_id, event_id, event_uid,
                 payload, envelope, headers, attempts, first_attempt_at, last_attempt_at, failed_at, reason, last_error, ordering_key, replay_of, replay_count)
             select $6, $7, r.event_type, 'delivery', r.source_ref,
                    coalesce((select max(l.round) + 1 from core.dead_letters l where l.source_kind = 'delivery' and l.source_ref = r.source_ref), 0)
@@ -49,7 +49,7 @@ begin
             select r.dlq_msg_id, $8, jsonb_build_object('originalEvent', r.message, 'reason', r.reason, 'failedAt', core_private.iso($8),
                                                         'error', coalesce(r.error, r.reason)), r.user_headers from refd r),
         history as (
-            insert into core.delivery_errors (namespace, consumer, queue, msg_id, event_id, event_uid, event_type, attempt, action, reason, error, node_id, failed_at)
+            insert into core.delivery_errors (namespace, consumer, queue_name, msg_id, event_id, event_uid, event_type, attempt, action, reason, error, node_id, failed_at)
             select $6, $7, $1, r.msg_id, r.event_id, r.event_uid, r.event_type, r.attempts, 'bury', r.reason, coalesce(r.error, r.reason), $9, $8 from refd r)
         select g.msg_id, g.read_ct from gone g
         $q$, core_private.queue_relation(p_queue), core_private.queue_relation(v_owner.dlq), core_private.queue_sequence(v_owner.dlq))

@@ -1,7 +1,7 @@
 -- Looks where the event can be, from what is cheap and sure to what is bounded: the message by its id, where that is known, else the
 -- first 10,000 messages of the queue.
 create or replace function core.event_status(p_event_id bigint, p_thorough boolean = false)
-returns table (consumer text, state text, queue text, msg_id bigint, attempt integer, due_at timestamptz, dead_letter_id bigint, detail text)
+returns table (consumer text, state text, queue_name text, msg_id bigint, attempt integer, due_at timestamptz, dead_letter_id bigint, detail text)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -38,7 +38,7 @@ begin
            and (c.name <> 'default' or v_event.default_consumer or v_event.message_id is not null)
          order by c.consumer_id
     loop
-        consumer := r.name; state := null; queue := r.queue_name; msg_id := null; attempt := null; due_at := null; dead_letter_id := null; detail := null;
+        consumer := r.name; state := null; queue_name := r.queue_name; msg_id := null; attempt := null; due_at := null; dead_letter_id := null; detail := null;
         v_lost := to_regclass(r.relation) is null;
         select l.dead_letter_id, l.status, l.resolution, l.reason, l.last_error, l.resolved_by, l.attempts, l.replay_msg_id into v_dead
           from core.dead_letters l
@@ -63,13 +63,13 @@ begin
             msg_id := v_msg_id;
             attempt := core_private.attempt_of(v_read_ct, v_headers);
             due_at := v_vt;
-            state := case when v_vt > v_now and v_read_ct > 0 and v_headers ->> 'nexus-due' is distinct from core_private.iso(v_vt)
-                          then 'in flight' else 'waiting' end;
+            state := case when v_vt <= v_now then 'visible'
+                          when v_read_ct > 0 and v_headers ->> 'nexus-due' is distinct from core_private.iso(v_vt) then 'in_flight' else 'waiting' end;
             return next;
             continue;
         end if;
         select p.msg_id, core_private.attempt_of(p.read_ct, p.headers) as attempt, p.parked_at into v_msg_id, v_read_ct, v_at
-          from core.parked p where p.event_id = p_event_id and p.queue = r.queue_name limit 1;
+          from core.parked p where p.event_id = p_event_id and p.queue_name = r.queue_name limit 1;
         if found then
             state := 'parked'; msg_id := v_msg_id; attempt := v_read_ct;
             detail := format('no live node handles its type; parked at %s', core_private.iso(v_at));
@@ -108,4 +108,4 @@ begin
         return next;
     end loop;
 end $$;
-comment on function core.event_status(bigint, boolean) is 'What became of an event, for each consumer that it matches: waiting, in flight, parked, delayed, dead, settled (handled, or removed), discarded, ignored, handled_by_handler, cancelled, or unknown where the queue is too long to look through, or has lost its table; p_thorough reads it whole. No rows: no such event that you may see.';
+comment on function core.event_status(bigint, boolean) is 'What became of an event, for each consumer that it matches: visible (to be claimed now), waiting (on the queue, for its due time), in_flight, delayed, parked, dead, settled (handled, or removed), discarded, ignored, handled_by_handler, cancelled, or unknown where the queue is too long to look through, or has lost its table; p_thorough reads it whole. No rows: no such event that you may see.';

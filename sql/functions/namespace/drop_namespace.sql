@@ -37,7 +37,7 @@ begin
     if not coalesce(p_force, false) then
         if exists (select from core.delayed d where d.queue_name = any (v_queues))
            or exists (select from core.scheduled_events e where e.namespace = p_namespace and e.status = 'pending')
-           or exists (select from core.parked p where p.queue = any (v_queues))
+           or exists (select from core.parked p where p.queue_name = any (v_queues))
            or exists (select from core.dead_letters l where l.namespace = p_namespace and l.resolved_at is null) then
             v_held := true;
         end if;

@@ -25,7 +25,7 @@ begin
     execute format($q$
         with old as (
             delete from core.parked p
-             using (select x.ctid as tid from core.parked x where x.queue = $1 and x.lived <= $2 order by x.lived limit $3) batch
+             using (select x.ctid as tid from core.parked x where x.queue_name = $1 and x.lived <= $2 order by x.lived limit $3) batch
              where p.ctid = batch.tid
             returning p.*),
         judged as materialized (

@@ -34,7 +34,7 @@ begin
             delete from %1$s q using locked l where q.ctid = l.tid
             returning q.msg_id, q.read_ct, q.enqueued_at, q.last_read_at, q.message, q.headers, l.t),
         put as (
-            insert into core.parked (queue, event_type, msg_id, namespace, event_id, read_ct, enqueued_at, last_read_at, message, headers, parked_at, lived)
+            insert into core.parked (queue_name, event_type, msg_id, namespace, event_id, read_ct, enqueued_at, last_read_at, message, headers, parked_at, lived)
             select $1, g.t, g.msg_id, $2, case when g.message ->> 'eventId' ~ '^[0-9]{1,18}$' then (g.message ->> 'eventId')::bigint end,
                    g.read_ct, g.enqueued_at, g.last_read_at, g.message, g.headers, $6, k.lived
               from gone g cross join k order by g.t, g.msg_id)

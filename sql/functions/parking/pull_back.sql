@@ -15,7 +15,7 @@ declare
     v_n     integer;
     r       record;
 begin
-    if not exists (select from core.parked p where p.queue = p_queue) then
+    if not exists (select from core.parked p where p.queue_name = p_queue) then
         return 0;
     end if;
     if to_regclass(core_private.queue_relation(p_queue)) is null then
@@ -31,7 +31,7 @@ begin
             with back as (
                 delete from core.parked p
                  using (select x.ctid as tid from core.parked x
-                         where x.queue = $1 and x.event_type >= $2 and x.event_type < $3 order by x.event_type, x.msg_id limit $4) batch
+                         where x.queue_name = $1 and x.event_type >= $2 and x.event_type < $3 order by x.event_type, x.msg_id limit $4) batch
                  where p.ctid = batch.tid
                 returning p.msg_id, p.read_ct, p.enqueued_at, p.last_read_at, p.message, p.headers)
             insert into %s (msg_id, read_ct, enqueued_at, last_read_at, vt, message, headers) overriding system value

@@ -10,17 +10,17 @@ declare
     v_now  timestamptz;
     v_most constant integer := 100;
 begin
-    if not exists (select from core.parked p where p.queue = p_queue) then
+    if not exists (select from core.parked p where p.queue_name = p_queue) then
         return;
     end if;
     v_now := core_private.now();
     return query
     with recursive t as (
-        (select p.event_type, 1 as n from core.parked p where p.queue = p_queue order by p.event_type limit 1)
+        (select p.event_type, 1 as n from core.parked p where p.queue_name = p_queue order by p.event_type limit 1)
         union all
         select n.event_type, t.n + 1 from t cross join lateral (
             select p.event_type from core.parked p
-             where p.queue = p_queue and p.event_type > t.event_type and t.n <= v_most
+             where p.queue_name = p_queue and p.event_type > t.event_type and t.n <= v_most
              order by p.event_type limit 1) n)
     -- No type is greater than a tilde.
     select c.name, case when t.n <= v_most then t.event_type end, m.parked, m.enqueued_at, m.parked_at,
@@ -35,7 +35,7 @@ begin
      cross join lateral (
         select count(*) as parked, min(x.enqueued_at) as enqueued_at, min(x.parked_at) as parked_at, min(x.lived) as lived
           from (select p.enqueued_at, p.parked_at, p.lived from core.parked p
-                 where p.queue = p_queue and p.event_type >= t.event_type and p.event_type <= case when t.n > v_most then '~' else t.event_type end
+                 where p.queue_name = p_queue and p.event_type >= t.event_type and p.event_type <= case when t.n > v_most then '~' else t.event_type end
                  order by p.event_type, p.msg_id limit 10001) x) m;
 end $$;
 comment on function core_private.unhandled_types(text) is 'One row a type that is parked for the queue, up to a hundred, and one without a type for the rest. Whoever calls it has asked whether the caller may know.';

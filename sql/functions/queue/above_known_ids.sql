@@ -9,11 +9,11 @@ set search_path = pg_catalog, pg_temp
 as $$
     select (greatest(
         (select s.last_value from core.event_id_seq s),
-        (select max(p.msg_id) from core.parked p where p.queue = p_queue),
+        (select max(p.msg_id) from core.parked p where p.queue_name = p_queue),
         (select max(d.msg_id) from core.delayed d where d.queue_name = p_queue),
         (select max(t.msg_id) from core_private.task_deliveries t where t.queue_name = p_queue),
         (select max(b.highest) from core_private.express_batches b where b.queue_name = p_queue),
-        (select max(l.msg_id) from core.dead_letters l where l.queue = p_queue),
+        (select max(l.msg_id) from core.dead_letters l where l.queue_name = p_queue),
         (select max(l.replay_msg_id) from core.dead_letters l
            join core.consumers c on c.namespace = l.namespace and c.name = l.consumer where c.queue_name = p_queue),
         (select max(l.dlq_msg_id) from core.dead_letters l

@@ -30,7 +30,7 @@ begin
             perform core_private.bury(q.queue_name, null, v_ids, v_cts, array_fill('cancelled'::text, array[cardinality(v_ids)]), array_fill(p_reason, array[cardinality(v_ids)]));
         end if;
         v_of := (select jsonb_object_agg(l.msg_id, l.dead_letter_id) from core.dead_letters l
-                  where l.queue = q.queue_name and l.source_kind = 'delivery' and l.status = 'pending' and l.reason = 'cancelled' and l.msg_id = any (v_ids));
+                  where l.queue_name = q.queue_name and l.source_kind = 'delivery' and l.status = 'pending' and l.reason = 'cancelled' and l.msg_id = any (v_ids));
         v_dead := v_dead || array(select v.value::bigint from jsonb_each_text(v_of) v);
         v_seen := v_seen || t.events;
         return query

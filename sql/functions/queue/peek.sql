@@ -21,15 +21,15 @@ begin
         with head as materialized (
         select q.msg_id, q.read_ct, q.enqueued_at, q.vt, core_private.event_type_of(q.message),
                q.message, q.headers,
-               case when q.vt <= $2 then 'visible' when q.headers ->> 'nexus-due' = core_private.iso(q.vt) then 'waiting' when q.read_ct > 0 then 'in flight' else 'waiting' end
+               case when q.vt <= $2 then 'visible' when q.headers ->> 'nexus-due' = core_private.iso(q.vt) then 'waiting' when q.read_ct > 0 then 'in_flight' else 'waiting' end
           from %s q order by q.msg_id limit $1),
         aside as (
         select p.msg_id, p.read_ct, p.enqueued_at, null::timestamptz, p.event_type, p.message, p.headers, 'parked'
-          from core.parked p where p.queue = $3 order by p.event_type, p.msg_id limit $1),
+          from core.parked p where p.queue_name = $3 order by p.event_type, p.msg_id limit $1),
         later as (
-        select d.msg_id, coalesce(d.read_ct, 0), d.enqueued_at, d.due_at, d.event_type, d.message, d.headers, case when d.msg_id is null then 'delayed' else 'waiting' end
+        select d.msg_id, coalesce(d.read_ct, 0), d.enqueued_at, d.due_at, d.event_type, d.message, d.headers, 'delayed'
           from core.delayed d where d.queue_name = $3 order by d.due_at limit $1)
         select * from head union all select * from aside union all select * from later limit $1
         $q$, core_private.queue_relation(p_queue)) using p_limit, v_now, p_queue;
 end $$;
-comment on function core.peek(text, integer) is 'The oldest messages of a queue, then, if there is room, those that are parked and those that wait apart for their time; reads only, so no attempt is used up. state: visible, waiting (for its due time), in flight, parked (no live node handles the type) or delayed (msg_id is NULL: it has not been on the queue yet). Raises NX006, NX103, NX110, NX401, NX402.';
+comment on function core.peek(text, integer) is 'The oldest messages of a queue, then, if there is room, those that are parked and those that wait apart for their time; reads only, so no attempt is used up. state: visible (to be claimed now), waiting (on the queue, for its due time), in_flight, parked (no live node handles the type) or delayed (off the queue until its due time; msg_id is NULL if it has not been there yet). Raises NX006, NX103, NX110, NX401, NX402.';

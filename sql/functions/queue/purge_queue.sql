@@ -30,10 +30,10 @@ begin
     select count(*) into delayed from gone;
     perform from core_private.parking k where k.queue_name = p_queue for update;
     with old as (
-        select d.event_type, d.msg_id from core.parked d where d.queue = p_queue order by d.event_type, d.msg_id
+        select d.event_type, d.msg_id from core.parked d where d.queue_name = p_queue order by d.event_type, d.msg_id
          limit greatest(p_limit - removed - delayed, 0) for update),
     gone as (
-        delete from core.parked d using old where d.queue = p_queue and d.event_type = old.event_type and d.msg_id = old.msg_id returning 1)
+        delete from core.parked d using old where d.queue_name = p_queue and d.event_type = old.event_type and d.msg_id = old.msg_id returning 1)
     select count(*) into parked from gone;
     if removed + delayed + parked > 0 then
         perform core_private.audit('purge_queue', v_owner.namespace, p_queue, null,

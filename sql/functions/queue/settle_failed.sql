@@ -82,7 +82,7 @@ begin
                  where q.msg_id = u.id
                 returning q.msg_id, q.message, u.fate, u.attempt, u.reason, u.error, u.due),
             history as (
-                insert into core.delivery_errors (namespace, consumer, queue, msg_id, event_id, event_uid, event_type, attempt, action, reason, error, node_id, failed_at, due_at)
+                insert into core.delivery_errors (namespace, consumer, queue_name, msg_id, event_id, event_uid, event_type, attempt, action, reason, error, node_id, failed_at, due_at)
                 select $7, $8, $9, p.msg_id, case when p.message ->> 'eventId' ~ '^[0-9]{1,18}$' then (p.message ->> 'eventId')::bigint end,
                        case when p.message ->> 'eventUid' ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then (p.message ->> 'eventUid')::uuid end,
                        coalesce(core_private.event_type_of(p.message), 'unknown.raw'), p.attempt, 'retry', p.reason, core_private.clean_text(coalesce(p.error, p.reason, '')), $10, $11, p.due

@@ -44,7 +44,7 @@ begin
 
     for v_round in 1 .. 4 loop
         exit when v_todo = '{}';
-        if p_parked and not v_parking and exists (select from core.parked p where p.event_id = any (v_todo::bigint[]) and p.queue = p_queue) then
+        if p_parked and not v_parking and exists (select from core.parked p where p.event_id = any (v_todo::bigint[]) and p.queue_name = p_queue) then
             begin
                 perform from core_private.parking k where k.queue_name = p_queue for update;
                 v_parking := true;
@@ -65,7 +65,7 @@ begin
                   from core.delayed d where $4 and d.queue_name = $6 and d.message ->> 'eventId' = any ($3)
                 union all
                 select 'parked', p.ctid, p.event_id::text, p.msg_id, p.read_ct, null, p.headers, p.last_read_at
-                  from core.parked p where p.event_id = any ($3::bigint[]) and p.queue = $6),
+                  from core.parked p where p.event_id = any ($3::bigint[]) and p.queue_name = $6),
             judged as materialized (
                 select f.*, f.place = 'queue' and f.vt > $7 and f.read_ct > 0 and f.headers ->> 'nexus-due' is distinct from core_private.iso(f.vt) as in_flight from found f),
             held as materialized (

@@ -13,7 +13,7 @@ begin
     return query execute format($q$
         select case when r.fate is not null then r.fate
                     when r.here then 'lost'
-                    when exists (select from core.dead_letters l where l.queue = $1 and l.msg_id = u.id and l.source_kind = 'delivery'
+                    when exists (select from core.dead_letters l where l.queue_name = $1 and l.msg_id = u.id and l.source_kind = 'delivery'
                                                                    and l.resolution is distinct from 'cancelled'
                                                                    and l.last_attempt_at = u.at) then 'buried'
                     else 'gone' end,
@@ -28,12 +28,12 @@ begin
                     select false, d.read_ct, d.last_read_at, d.headers from core.delayed d where d.queue_name = $1 and d.msg_id = u.id
                     union all
                     select false, k.read_ct, k.last_read_at, k.headers from core.parked k
-                     where k.queue = $1 and k.msg_id = u.id and k.event_type = any (array(
+                     where k.queue_name = $1 and k.msg_id = u.id and k.event_type = any (array(
                         with recursive t as (
-                            (select x.event_type from core.parked x where x.queue = $1 order by x.event_type limit 1)
+                            (select x.event_type from core.parked x where x.queue_name = $1 order by x.event_type limit 1)
                             union all
                             select n.event_type from t cross join lateral (
-                                select x.event_type from core.parked x where x.queue = $1 and x.event_type > t.event_type
+                                select x.event_type from core.parked x where x.queue_name = $1 and x.event_type > t.event_type
                                  order by x.event_type limit 1) n)
                         select t.event_type from t))
                     limit 1) p) r on true

@@ -6,7 +6,7 @@ as $$
 declare
     v record;
 begin
-    select array_agg(e.schedule_id order by u.n) as ids, array_agg(e.type order by u.n) as types, array_agg(e.payload order by u.n) as payloads,
+    select array_agg(e.schedule_id order by u.n) as ids, array_agg(e.event_type order by u.n) as types, array_agg(e.payload order by u.n) as payloads,
            array_agg(e.principal order by u.n) as principals,
            -- Events were scheduled with broadcast before it was refused; they go to one node, as they would have.
            array_agg(e.metadata - 'broadcast' || jsonb_build_object('authored_at', core_private.iso(e.message_timestamp), 'depth', e.depth)

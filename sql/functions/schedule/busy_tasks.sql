@@ -17,7 +17,7 @@ begin
             with seen as materialized (
                 select d.msg_id, d.task_id,
                        exists (select from %s q where q.msg_id = d.msg_id)
-                       or exists (select from core.parked p where p.event_id = d.event_id and p.queue = d.queue_name and p.msg_id = d.msg_id)
+                       or exists (select from core.parked p where p.event_id = d.event_id and p.queue_name = d.queue_name and p.msg_id = d.msg_id)
                        or exists (select from core.delayed x where x.queue_name = d.queue_name and x.msg_id = d.msg_id) as open
                   from core_private.task_deliveries d where d.queue_name = $1 and d.task_id = any ($2)),
             ended as (

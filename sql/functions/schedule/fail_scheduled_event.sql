@@ -19,7 +19,7 @@ begin
     if v_row.status = 'failed' then
         insert into core.dead_letters (namespace, event_type, source_kind, source_ref, round, event_uid, payload, headers, ordering_key, attempts,
                                        first_attempt_at, last_attempt_at, failed_at, reason, last_error, replay_of, replay_count)
-        select v_row.namespace, v_row.type, 'task', k.ref, coalesce(max(l.round) + 1, 0), v_row.schedule_id, v_row.payload, v_row.metadata -> 'headers',
+        select v_row.namespace, v_row.event_type, 'task', k.ref, coalesce(max(l.round) + 1, 0), v_row.schedule_id, v_row.payload, v_row.metadata -> 'headers',
                v_row.metadata ->> 'ordering_key', v_row.attempts, v_row.first_failed_at, p_now, p_now, 'attempts used up', v_row.last_error,
                max(l.dead_letter_id), count(l.dead_letter_id)
           from (select jsonb_build_object('namespace', p_namespace, 'scheduleId', v_row.schedule_id) as ref) k

@@ -18,7 +18,7 @@ begin
             update core.scheduled_events e
                set last_error = core_private.clean_text(p_error), due_at = p_now + interval '1 minute'
              where e.schedule_id = any (p_ids) and e.namespace = p_namespace and e.status = 'pending'
-               and core_private.lost_queue_for(p_namespace, e.type) is not null
+               and core_private.lost_queue_for(p_namespace, e.event_type) is not null
             returning e.schedule_id)
         select coalesce(array_agg(o.schedule_id), '{}') into v_off from off o;
     end if;

@@ -59,7 +59,7 @@ begin
     end if;
 
     for v_round in 1 .. 10 loop
-        insert into core.scheduled_events as e (schedule_id, namespace, fire_at, due_at, type, tags, payload, metadata, message_timestamp, created_at, content_hash, payload_bytes, principal, depth)
+        insert into core.scheduled_events as e (schedule_id, namespace, fire_at, due_at, event_type, tags, payload, metadata, message_timestamp, created_at, content_hash, payload_bytes, principal, depth)
         values (coalesce(v_id, gen_random_uuid()), p_namespace, p_at, v_due, p_event_type, o.tags, p_payload, v_meta, coalesce(o.authored_at, v_now), v_now,
                 v_hash, v_bytes, core_private.principal(), o.depth)
         on conflict (schedule_id, namespace) do nothing

@@ -12,10 +12,10 @@ select pg_temp.claim(3), pg_temp.retry(1, '10 s'), pg_temp.retry(2, '3 hours'), 
 select core.emit('shop', 'a', '5', '{"delay": "1 hour"}');
 select core.emit('shop', 'b', '6');
 with q as (delete from pgmq.q_core_events_shop where message ->> 'eventId' = '6' returning *)
-insert into core.parked (queue, event_type, msg_id, namespace, event_id, read_ct, enqueued_at, message, parked_at, lived)
+insert into core.parked (queue_name, event_type, msg_id, namespace, event_id, read_ct, enqueued_at, message, parked_at, lived)
 select 'core_events_shop', 'b', q.msg_id, 'shop', 6, 0, core.now(), q.message, core.now(), '0' from q;
 select is((select string_agg(row(event_id, state)::text, ' ' order by event_id) from generate_series(1, 6) e(event_id) cross join lateral core.event_status(event_id)),
-          '(1,waiting) (2,delayed) (3,"in flight") (4,waiting) (5,delayed) (6,parked)', 'one in each place');
+          '(1,waiting) (2,delayed) (3,in_flight) (4,visible) (5,delayed) (6,parked)', 'one in each place');
 select throws_ok($$select core.cancel_deliveries('shop', '{4}', ' ')$$, 'NX006', null, 'it wants a reason');
 select throws_ok($$select core.cancel_deliveries('shop', '{}', 'x')$$, 'NX006', null, 'and ids');
 select throws_ok($$select core.cancel_deliveries('shop', '{4,null}', 'x')$$, 'NX006', null, 'that are some');
@@ -24,7 +24,7 @@ select throws_ok($$select core.cancel_deliveries('nowhere', '{4}', 'x')$$, 'NX10
 select throws_ok($$select core.cancel_deliveries('shop', '{4}', 'x', 'mail')$$, 'NX102', null, 'and a consumer');
 select is(pg_temp.cancel('{6,1,2,3,4,5,4,99}'), '1 default cancelled; 2 default cancelled; 3 default in_flight; 4 default cancelled; 5 default cancelled; 6 default cancelled; 99 not_found', 'each has its outcome');
 select is((select string_agg(row(event_id, state)::text, ' ' order by event_id) from generate_series(1, 6) e(event_id) cross join lateral core.event_status(event_id)),
-          '(1,cancelled) (2,cancelled) (3,"in flight") (4,cancelled) (5,cancelled) (6,cancelled)', 'and its state');
+          '(1,cancelled) (2,cancelled) (3,in_flight) (4,cancelled) (5,cancelled) (6,cancelled)', 'and its state');
 select is((select detail from core.event_status(4)), 'by ' || core_private.principal(), 'by somebody');
 select is((select row(count(*), min(queue_length))::text from core.queue_metrics where queue_name = 'core_events_shop'), '(1,1)', 'the leased one is left');
 select is((select count(*)::int from core.delayed) + (select count(*)::int from core.parked), 0, 'nothing waits elsewhere');
@@ -64,4 +64,4 @@ select is((select string_agg(c.outcome, ' ') from e, core.cancel_deliveries('sho
 select core.create_namespace('other'), core.emit('other', 'a');
 update e set id = (select max(event_id) from core.event_log);
 select is((select string_agg(c.outcome, ' ') from e, core.cancel_deliveries('shop', array[id], 'x') c), 'not_found', 'not found in this namespace');
-select is((select state from e, core.event_status(id)), 'waiting', 'and not touched');
+select is((select state from e, core.event_status(id)), 'visible', 'and not touched');

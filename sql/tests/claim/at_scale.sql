@@ -9,9 +9,9 @@ begin
   return (v_plan #>> '{0,Plan,Shared Hit Blocks}')::bigint + (v_plan #>> '{0,Plan,Shared Read Blocks}')::bigint;
 end $$;
 create function pg_temp.walk(p_relation regclass) returns bigint language sql as $$ select pg_relation_size(p_relation) / 8192 $$;
-insert into core.parked (queue, event_type, msg_id, namespace, read_ct, enqueued_at, message, parked_at, lived)
+insert into core.parked (queue_name, event_type, msg_id, namespace, read_ct, enqueued_at, message, parked_at, lived)
 select 'core_events_shop', 'other.' || g % 3, g, 'shop', 0, core.now(), jsonb_build_object('eventType', 'other.' || g % 3, 'pad', repeat('x', 300)), core.now(), '1 s' from generate_series(1, 20000) g;
-insert into core.parked (queue, event_type, msg_id, namespace, read_ct, enqueued_at, message, parked_at, lived)
+insert into core.parked (queue_name, event_type, msg_id, namespace, read_ct, enqueued_at, message, parked_at, lived)
 select 'core_events_shop', 'zz.1', g, 'shop', 0, core.now(), '{"eventType": "zz.1"}', core.now(), '1 s' from generate_series(60001, 60020) g;
 insert into core.delayed (due_at, queue_name, event_type, message)
 select core.now() + interval '1 day' + g * interval '1 s', 'core_events_shop', 'mine', jsonb_build_object('eventType', 'mine', 'pad', repeat('x', 300)) from generate_series(1, 20000) g;

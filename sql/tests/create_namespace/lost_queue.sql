@@ -27,11 +27,11 @@ select is((select count(*)::int from core.lost_queues), 0, 'nothing is missing')
 
 -- ids that something still refers to
 select core.emit('shop', 'x') from generate_series(1, 3);
-insert into core.parked (queue, event_type, msg_id, namespace, event_id, read_ct, enqueued_at, message, parked_at, lived)
+insert into core.parked (queue_name, event_type, msg_id, namespace, event_id, read_ct, enqueued_at, message, parked_at, lived)
 values ('core_events_shop', 'p', 3000017, 'shop', null, 1, core.now(), '{"eventType": "p"}', core.now(), '0');
 insert into core.delayed (due_at, queue_name, event_type, message, msg_id, read_ct, enqueued_at)
 values (core.now() + interval '1 hour', 'core_events_shop', 'x', '{"eventType": "x"}', 4000000, 1, core.now());
-insert into core.dead_letters (namespace, consumer, source_kind, source_ref, queue, msg_id, dlq_msg_id, payload, attempts, failed_at, reason)
+insert into core.dead_letters (namespace, consumer, source_kind, source_ref, queue_name, msg_id, dlq_msg_id, payload, attempts, failed_at, reason)
 values ('shop', 'default', 'delivery', '{}', 'core_events_shop', 7, 9000001, '1', 1, core.now(), 'r');
 
 select pgmq.drop_queue('core_events_shop'), pgmq.drop_queue('core_events_shop_dlq');

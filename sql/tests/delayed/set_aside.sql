@@ -10,7 +10,7 @@ select is((select array_agg(msg_id order by msg_id) from pgmq.q_core_events_shop
 select is((select array_agg((msg_id, event_type, due_at = (select vt from before b where b.msg_id = d.msg_id))::text order by due_at) from core.delayed d),
   array['(,e,)', '(5,sent,t)', '(1,a,t)'], 'due when it was');
 select is((select (queue_length, waiting, delayed)::text from core.queue_metrics where queue_name = 'core_events_shop'), '(3,1,3)', 'metrics tell');
-select is((select string_agg(msg_id || ' ' || state, ',' order by msg_id) from core.peek('core_events_shop')), '1 waiting,2 waiting,3 in flight,4 visible,5 waiting', 'so does peek');
+select is((select string_agg(msg_id || ' ' || state, ',' order by msg_id) from core.peek('core_events_shop')), '1 delayed,2 waiting,3 in_flight,4 visible,5 delayed', 'so does peek');
 select is((select count(*)::int from core.peek('core_events_shop') where state = 'delayed' and msg_id is null), 1, 'with what has not been on the queue');
 select is((select outcome from core.settle('core_events_shop', 'n', '{1}', '{1}', pg_temp.ats('{1}'))), 'gone', 'whoever had it has it no more');
 select is(core.promote_delayed(), 0, 'nothing comes back before it is due');

@@ -14,9 +14,9 @@ reset role;
 create function pg_temp.status(p_id bigint, p_thorough boolean = false) returns text language sql as $$
   select string_agg(concat_ws(' ', consumer, state), '; ' order by consumer) from core.event_status(p_id, p_thorough) $$;
 create temporary table e as select (core.emit('shop', 'a', '{"x": 1}')).*;
-select is(pg_temp.status(event_id), 'default waiting; mail waiting', 'each consumer that matches') from e;
+select is(pg_temp.status(event_id), 'default visible; mail visible', 'each consumer that matches') from e;
 select core.claim('core_events_shop', '{a}', '{0}', 1, '30 s');
-select is(pg_temp.status(event_id), 'default in flight; mail waiting', 'claimed') from e;
+select is(pg_temp.status(event_id), 'default in_flight; mail visible', 'claimed') from e;
 select core.settle('core_events_shop', 'n', '{}', '{}', '{}', '{1}', '{1}', pg_temp.ats('{1}'), '{retry}', '{10 s}', array[null::jsonb], '{r}', '{boom}');
 select is((select row(state, msg_id, attempt, due_at - core.now())::text from core.event_status(event_id) where consumer = 'default'), '(waiting,1,1,00:00:10)', 'a retry waits for its time') from e;
 update nexus_test.clock set shift = '11 s';
@@ -24,7 +24,7 @@ select core.claim('core_events_shop', '{a}', '{0}', 1, '30 s');
 select core.settle('core_events_shop', 'n', '{}', '{}', '{}', '{1}', '{2}', pg_temp.ats('{1}'), '{reject}', array[null::interval], array[null::jsonb], '{bad}', '{boom}');
 select is((select row(state, attempt, dead_letter_id, detail)::text from core.event_status(event_id) where consumer = 'default'), '(dead,2,1,"bad: boom")', 'given up') from e;
 select core.replay_dead_letters('{"ids": [1]}');
-select is(pg_temp.status(event_id), 'default waiting; mail waiting', 'replayed') from e;
+select is(pg_temp.status(event_id), 'default visible; mail visible', 'replayed') from e;
 select core.claim('core_events_shop', '{a}', '{0}', 1, '30 s');
 select core.settle('core_events_shop', 'n', array_agg(msg_id), array_agg(read_ct), array_agg(last_read_at)) from pgmq.q_core_events_shop;
 select core.claim('core_events_shop__mail', '{a}', '{0}', 1, '30 s');
@@ -43,18 +43,18 @@ select is((select row(s.state, s.msg_id is not null, s.attempt)::text from core.
 delete from core.delayed where message = '{}';
 create temporary table p as select (core.emit('shop', 'b')).*;
 with q as (delete from pgmq.q_core_events_shop returning *)
-insert into core.parked (queue, event_type, msg_id, namespace, event_id, read_ct, enqueued_at, message, parked_at, lived)
+insert into core.parked (queue_name, event_type, msg_id, namespace, event_id, read_ct, enqueued_at, message, parked_at, lived)
 select 'core_events_shop', 'b', q.msg_id, 'shop', (q.message ->> 'eventId')::bigint, 0, core.now(), q.message, core.now(), '0' from q;
-select is(pg_temp.status(event_id), 'default parked; other waiting', 'nobody handles it') from p;
+select is(pg_temp.status(event_id), 'default parked; other visible', 'nobody handles it') from p;
 -- a consumer that came later never had it
 select pg_temp.consumer('late', '{b}');
 update core.consumers set created_at = created_at + interval '1 s' where name = 'late';
-select is(pg_temp.status(event_id), 'default parked; other waiting', 'who came later is left out') from p;
+select is(pg_temp.status(event_id), 'default parked; other visible', 'who came later is left out') from p;
 -- a queue that is too long
 insert into pgmq.q_core_events_shop__other (vt, message) select core.now(), '{}' from generate_series(1, 10000);
 create temporary table l as select (core.emit('shop', 'b')).*;
-select is(pg_temp.status(event_id), 'default waiting; late waiting; other unknown', 'beyond the first 10,000') from l;
-select is(pg_temp.status(event_id, true), 'default waiting; late waiting; other waiting', 'unless it is looked for') from l;
+select is(pg_temp.status(event_id), 'default visible; late visible; other unknown', 'beyond the first 10,000') from l;
+select is(pg_temp.status(event_id, true), 'default visible; late visible; other visible', 'unless it is looked for') from l;
 select is(pg_temp.status(999999), null, 'there is no such event');
 -- by uid
 select is(core.find_event(event_uid), event_id, 'by uid, in the last day') from e;

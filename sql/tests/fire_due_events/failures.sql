@@ -27,7 +27,7 @@ set local test.code = '23514';
 select is((select attempts from core.scheduled_events where payload = '5'), 1, 'and counts as no attempt');
 select is(core.fire_due_events(), 1, 'the new one is emitted beside it');
 select is((select (status, attempts, finished_at)::text from core.scheduled_events where payload = '5'), '(failed,2,)', 'attempts are used up');
-select is((select to_jsonb(l) - '{envelope,body,body_type,claim_token,consumer,deadline,dlq_msg_id,lane,lane_seq,msg_id,queue,event_id,resolution,resolved_at,resolved_by,resolved_reason}'::text[] from core.dead_letters l),
+select is((select to_jsonb(l) - '{envelope,body,body_type,claim_token,consumer,deadline,dlq_msg_id,lane,lane_seq,msg_id,queue_name,event_id,resolution,resolved_at,resolved_by,resolved_reason}'::text[] from core.dead_letters l),
   '{"dead_letter_id": 1, "namespace": "shop", "event_type": "x", "source_kind": "task", "source_ref": {"namespace": "shop", "scheduleId": "aaaaaaaa-0000-0000-0000-000000000005"}, "round": 0, "event_uid": "aaaaaaaa-0000-0000-0000-000000000005",
     "payload": 5, "headers": {"h": "1"}, "attempts": 2, "first_attempt_at": "2030-01-01T00:00:00+00:00", "last_attempt_at": "2030-01-01T00:01:00+00:00", "failed_at": "2030-01-01T00:01:00+00:00",
     "reason": "attempts used up", "last_error": "23514 no fives", "ordering_key": null, "status": "pending", "replay_of": null, "replay_count": 0, "replay_msg_id": null}', 'and it is a dead letter');

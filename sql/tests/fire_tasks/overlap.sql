@@ -21,7 +21,7 @@ insert into core.delayed (due_at, queue_name, event_type, message, msg_id, read_
 delete from pgmq.q_core_events_shop where message ->> 'eventType' = 'queue_one';
 select pg_temp.at('04:30');
 select is(pg_temp.ledger('queue_one'), '01 fired, 02 waiting, 03 skipped, 04 skipped', 'put off: still open');
-insert into core.parked (queue, event_type, msg_id, namespace, event_id, read_ct, enqueued_at, message, parked_at, lived)
+insert into core.parked (queue_name, event_type, msg_id, namespace, event_id, read_ct, enqueued_at, message, parked_at, lived)
 select queue_name, event_type, msg_id, 'shop', (message ->> 'eventId')::bigint, read_ct, enqueued_at, message, core.now(), '0' from core.delayed;
 delete from core.delayed;
 select pg_temp.at('04:40');

@@ -12,7 +12,7 @@ select core.promote_delayed();
 select core.emit_batch('shop', '{mail.sent,other}', '{3,4}');
 select core.register_node('shop', 'n', true, '{a,b}', '{}', '{default,mailer}');
 select is(core_private.park_unhandled(), '{"buried": 0, "parked": 5, "removed": 0, "unparked": 0}', 'each consumer for itself');
-select is((select string_agg(queue || ' ' || event_type || ' ' || n, ', ' order by queue, event_type) from (select queue, event_type, count(*) as n from core.parked group by 1, 2) g),
+select is((select string_agg(queue_name || ' ' || event_type || ' ' || n, ', ' order by queue_name, event_type) from (select queue_name, event_type, count(*) as n from core.parked group by 1, 2) g),
   'core_events_shop mail.sent 3, core_events_shop other 1, core_events_shop__mailer mail.sent 1', 'on its own queue');
 update nexus_test.clock set shift = '4 s';
 select is(core_private.park_unhandled(), '{"buried": 4, "parked": 0, "removed": 1, "unparked": 0}', 'given up');
@@ -22,4 +22,4 @@ select is((select removed from core_private.parking where queue_name = 'core_eve
 select core.emit('shop', 'mail.sent', '5');
 select core_private.park_unhandled();
 select core.register_node('shop', 'm', true, '{mail.*}', '{}', '{mailer}');
-select is((select string_agg(queue, ',') from core.parked), 'core_events_shop', 'a node of one consumer handles nothing of another');
+select is((select string_agg(queue_name, ',') from core.parked), 'core_events_shop', 'a node of one consumer handles nothing of another');

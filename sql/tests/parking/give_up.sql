@@ -29,7 +29,7 @@ select is((select given_up_in between '179 s' and '181 s' from core.unhandled_ty
 select pg_temp.run('60 s'), pg_temp.beat() from generate_series(1, 2);
 select is((select count(*)::int from core.dead_letters), 0, 'nor before the time');
 select is(pg_temp.run('61 s'), '{"buried": 1, "parked": 0, "removed": 0, "unparked": 0}', 'but then');
-select is((select (consumer, event_type, reason, attempts, payload, headers, event_id, queue, msg_id)::text from core.dead_letters),
+select is((select (consumer, event_type, reason, attempts, payload, headers, event_id, queue_name, msg_id)::text from core.dead_letters),
   '(default,x,"No handler for event x",0,"{""n"": 1}","{""k"": ""v""}",1,core_events_shop,1)', 'a dead letter with all it was');
 select is((select count(*)::int from core.parked) + (select count(*)::int from pgmq.q_core_events_shop), 0, 'and nothing else');
 select is((select count(*)::int from pgmq.q_core_events_shop_dlq), 1, 'with its copy');

@@ -2,7 +2,7 @@
 select core.create_namespace('shop', '{"unhandled_after": "1 min"}'), core.create_namespace('gone', '{"unhandled_after": "1 min"}'), core.create_namespace('cellar', '{"unhandled_after": "1 min"}');
 update nexus_test.clock set frozen = core.now();
 create function pg_temp.park(p_namespace text, p_id bigint, p_type text) returns void language sql as $$
-  insert into core.parked (queue, event_type, msg_id, namespace, event_id, read_ct, enqueued_at, message, parked_at, lived)
+  insert into core.parked (queue_name, event_type, msg_id, namespace, event_id, read_ct, enqueued_at, message, parked_at, lived)
   values ('core_events_' || p_namespace, p_type, p_id, p_namespace, null, 0, core.now(), jsonb_build_object('eventType', p_type, 'payload', 1), core.now(), '0') $$;
 create temporary table nodes as
   select v.ns, r.* from (values ('gone'), ('shop'), ('cellar')) v(ns) cross join lateral core.register_node(v.ns, v.ns || 1, true, '{a}') r;
@@ -18,9 +18,9 @@ update core_private.parking set lived = '1 hour';
 select core.emit('cellar', 'd');
 select is(core_private.park_unhandled() ->> 'buried', '2', 'what has waited long enough is given up');
 select is((select array_agg(distinct namespace) from core.dead_letters), '{shop}', 'where there is a place for dead letters');
-select is((select array_agg(queue || ' ' || event_type order by queue, event_type) from core.parked where msg_id > 100),
+select is((select array_agg(queue_name || ' ' || event_type order by queue_name, event_type) from core.parked where msg_id > 100),
   '{"core_events_cellar b","core_events_gone a","core_events_gone b"}', 'the others keep theirs');
-select is((select queue from core.parked where event_type = 'd'), 'core_events_cellar', 'and what else is to be done there is done');
+select is((select queue_name from core.parked where event_type = 'd'), 'core_events_cellar', 'and what else is to be done there is done');
 select throws_ok($$select core_private.pull_back('core_events_gone', '{a}', 10)$$, 'NX110', null, 'nothing comes back to what is not there');
 select is(core.unpark('gone'), 0, 'and a node that registers is not refused for it');
 select lives_ok($$select core.register_node('gone', 'gone2', true, '{b}')$$, 'registered');

@@ -20,7 +20,7 @@ select is(pg_temp.where_are_they(), '1,2,3,4,7 | 5,6', 'but not what waits, is i
 update nexus_test.clock set shift = '31 s';
 select pg_temp.park();
 select is(pg_temp.where_are_they(), '1,4,7 | 2,3,5,6', 'then the others, once they are due');
-select is((select array_agg((queue, event_type, namespace, event_id)::text order by msg_id) from core.parked),
+select is((select array_agg((queue_name, event_type, namespace, event_id)::text order by msg_id) from core.parked),
   array['(core_events_shop,b,shop,2)', '(core_events_shop,c.d,shop,3)', '(core_events_shop,b,shop,5)', '(core_events_shop,c.d,shop,6)'], 'under its type');
 select is((select (visible, waiting, parked)::text from core.queue_metrics where queue_name = 'core_events_shop'), '(3,0,4)', 'metrics count them');
 select is((select string_agg(state, ',' order by msg_id) from core.peek('core_events_shop')), 'visible,parked,parked,visible,parked,parked,visible', 'peek shows them');

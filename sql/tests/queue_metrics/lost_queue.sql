@@ -2,7 +2,7 @@
 update nexus_test.clock set frozen = clock_timestamp();
 select core.create_namespace('shop'), core.create_namespace('other');
 select core.emit('shop', 'x'), core.emit('shop', 'x', '1', '{"delay": "1 h"}');
-insert into core.parked (queue, event_type, msg_id, namespace, event_id, read_ct, enqueued_at, message, parked_at, lived)
+insert into core.parked (queue_name, event_type, msg_id, namespace, event_id, read_ct, enqueued_at, message, parked_at, lived)
 select 'core_events_shop', 'p', g, 'shop', null, 1, core.now(), '{"eventType": "p"}', core.now(), '0' from generate_series(101, 102) g;
 drop table pgmq.q_core_events_shop, pgmq.q_core_events_shop_dlq;
 select results_eq($$select queue_name, queue_length, newest_msg_age_seconds, oldest_msg_age_seconds, visible, in_flight, waiting, delayed, parked, length_is_estimate from core.queue_metrics order by queue_name$$,

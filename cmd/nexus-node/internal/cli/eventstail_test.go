@@ -169,7 +169,7 @@ func TestEventStatus(t *testing.T) {
 	uid := dbtest.Get[string](db, "select event_uid::text from core.event_log")
 	type row struct{ Consumer, State string }
 	for _, key := range []string{id, uid} {
-		if got := okJSON[[]row](s, "events", "status", key); len(got) != 1 || got[0] != (row{"default", "waiting"}) {
+		if got := okJSON[[]row](s, "events", "status", key); len(got) != 1 || got[0] != (row{"default", "visible"}) {
 			t.Errorf("%s: %v", key, got)
 		}
 	}

@@ -19,8 +19,9 @@ func newEventsStatus(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status ID|UID",
 		Short: "Say what became of an event, for each consumer",
-		Long: `Say what became of an event, for each consumer that it matches: waiting, in flight, parked, delayed, dead, settled, how its
-dead letter was resolved, or unknown where the queue is too long to look through; --thorough reads it whole.
+		Long: `Say what became of an event, for each consumer that it matches: visible (to be claimed now), waiting (on the queue, for its
+due time), in_flight, delayed, parked, dead, settled, how its dead letter was resolved, or unknown where the queue is too long to look
+through; --thorough reads it whole.
 
 A UID is looked for in the last day, or in the hour before and after --around.`,
 		Example: `  nexus-node events status 4711
@@ -44,7 +45,7 @@ A UID is looked for in the last day, or in the hour before and after --around.`,
 				return err
 			}
 			records, err := selectRecords(cmd.Context(), pool, "event status",
-				`select consumer, state, queue, msg_id, attempt, due_at, dead_letter_id, detail
+				`select consumer, state, queue_name, msg_id, attempt, due_at, dead_letter_id, detail
 				   from core.event_status($1::int8, $2::bool)`, id, thorough)
 			if err != nil {
 				return err
@@ -55,7 +56,7 @@ A UID is looked for in the last day, or in the hour before and after --around.`,
 					"nexus-node events show ID; a UID is looked for in the last day, or near --around",
 				}
 			}
-			return s.printRecords([]string{"consumer", "state", "queue", "msg_id", "attempt", "due_at", "dead_letter_id", "detail"}, records)
+			return s.printRecords([]string{"consumer", "state", "queue_name", "msg_id", "attempt", "due_at", "dead_letter_id", "detail"}, records)
 		},
 	}
 	cmd.Flags().StringVar(&around, "around", "", "when a UID was emitted, to within an hour, RFC 3339")

@@ -26,7 +26,7 @@ func threeOfAll(t *testing.T) (*dbtest.DB, *shell) {
 			values ($1, 'delivery', jsonb_build_object('of', $1::text), 'a', '{}', 1, core.now(), 'x')`, ns)
 		db.Exec(`insert into core.task_slots (task_id, slot, namespace, status, recorded_at)
 			select task_id, core.now() - i * interval '1 day', namespace, 'missed', core.now() from core.scheduled_tasks, generate_series(1, 3) i where namespace = $1`, ns)
-		db.Exec(`insert into core.delivery_errors (namespace, consumer, queue, msg_id, event_uid, attempt, action, error, failed_at)
+		db.Exec(`insert into core.delivery_errors (namespace, consumer, queue_name, msg_id, event_uid, attempt, action, error, failed_at)
 			select $1, 'default', 'core_events_' || $1, i, '01900000-0000-7000-8000-00000000beef', i, 'retry', 'x', core.now() from generate_series(1, 3) i`, ns)
 		db.Exec(`insert into core.audit_log (happened_at, principal, action, namespace) values (core.now(), 'x', 'drain_node', $1)`, ns)
 	}

@@ -38,7 +38,7 @@ var views = map[string][]look{
 	"scheduler_status":         {{"", 20}},
 	"sweep_status":             {{"", 20}},
 	"task_status":              {{"where namespace = 'ns5' and name = 'task113'", 400}, {"order by namespace, name limit 20", 4000}},
-	"unhandled_types":          {{"where namespace = 'ns5'", 600}, {"where queue = 'core_events_ns5'", 600}},
+	"unhandled_types":          {{"where namespace = 'ns5'", 600}, {"where queue_name = 'core_events_ns5'", 600}},
 	"unresolved_dead_letters":  {{"order by dead_letter_id limit 100", 30}, {"where namespace = 'ns5' order by dead_letter_id desc limit 100", 250}},
 	"upcoming":                 {{"order by due_at limit 100", 60}, {"where namespace = 'ns5' order by due_at limit 100", 100}},
 }

@@ -38,7 +38,7 @@ var look = []string{
 	`select node_id, state, heartbeat_age from core.node_status`,
 	`select name, slot, status, lateness from core.task_slots join core.scheduled_tasks using (task_id) order by slot desc, name limit 8`,
 	`select name, cron_expression, timezone, active, fired, skipped, last_lateness from core.task_status`,
-	`select type, payload, status, fire_at, finished_at from core.scheduled_events`,
+	`select event_type, payload, status, fire_at, finished_at from core.scheduled_events`,
 	`select name, last_ok_at, last_ms, last_error from core.sweep_status`,
 }
 

@@ -115,7 +115,7 @@ func (d *demo) awaitSlots(ctx context.Context) error {
 		return err
 	}
 	if err := d.table(ctx, "core.scheduled_events", `
-		select type, payload, status, fire_at, finished_at, event_id from core.scheduled_events order by payload`); err != nil {
+		select event_type, payload, status, fire_at, finished_at, event_id from core.scheduled_events order by payload`); err != nil {
 		return err
 	}
 	d.say("")
