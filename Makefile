@@ -11,8 +11,8 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
 # What to test, and how: make test PKG=./queue RUN=TestEmit COUNT=10. SHORT=1 leaves out the tests of the tests, and kills with fewer events.
-# The command line and Docker's containers are modules of their own (go.work), which ./... leaves out.
-ALL := ./... ./cmd/nexus-node/... ./nexustest/container/...
+# The command line, Docker's containers and the service of the tutorial are modules of their own (go.work), which ./... leaves out.
+ALL := ./... ./cmd/nexus-node/... ./nexustest/container/... ./examples/6_service/...
 PKG ?= $(ALL)
 RUN ?=
 COUNT ?=

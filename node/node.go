@@ -26,7 +26,7 @@ type Node struct {
 }
 
 // New touches no database and returns no error: what is wrong with cfg or with a registration comes out of Run and Work. pool
-// serves the transactions of handlers; the node opens up to five connections of its own, with the pool's settings.
+// serves the transactions of handlers; the node opens up to six connections of its own, with the pool's settings.
 func New(pool *pgxpool.Pool, cfg Config) *Node {
 	return &Node{pool: pool, cfg: cfg, drain: make(chan struct{}), ended: make(chan struct{})}
 }

@@ -103,3 +103,46 @@ func TestUsersChecksumsAreFew(t *testing.T) {
 		}
 	}
 }
+
+// Each module of go.work is tested and linted by make, and none is left out of go.work.
+func TestMakeKnowsAllModules(t *testing.T) {
+	root := filepath.Join("..", "..")
+	files, err := exec.Command("git", "-C", root, "ls-files", "go.mod", "*/go.mod").Output()
+	if err != nil {
+		t.Skip("this is no checkout")
+	}
+	work, err := os.ReadFile(filepath.Join(root, "go.work"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, all, _ := strings.Cut(string(makefile), "\nALL := ")
+	all, _, _ = strings.Cut(all, "\n")
+	modules := strings.Fields(string(files))
+	for _, m := range modules {
+		dir := strings.TrimSuffix("./"+filepath.Dir(m), "/.")
+		if !slices.Contains(strings.Fields(string(work)), dir) {
+			t.Errorf("go.work does not use %s", dir)
+		}
+		if !slices.Contains(strings.Fields(all), dir+"/...") {
+			t.Errorf("ALL of the Makefile leaves out %s/...", dir)
+		}
+	}
+	if got := len(strings.Fields(all)); got != len(modules) {
+		t.Errorf("the Makefile has %d modules, and there are %d", got, len(modules))
+	}
+}
+
+// The tutorial's service is a user's whole program, with metrics over HTTP and tests.
+func TestTheTutorialsServiceNeedsLittle(t *testing.T) {
+	sums, err := os.ReadFile(filepath.Join("..", "..", "examples", "6_service", "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Count(string(sums), "\n"); lines > 74 {
+		t.Errorf("it has %d lines of go.sum, more than 74", lines)
+	}
+}

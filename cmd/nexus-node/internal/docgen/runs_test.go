@@ -186,6 +186,7 @@ var elsewhere = map[string]string{
 	"docs/guides/install.md":            "TestInstallGuideRuns does, on a server of its own",
 	"docs/guides/observing.md":          "it starts a node that goes on, at a fixed port; cmd/nexus-node/internal/app tests both addresses",
 	"docs/guides/testing.md":            "it builds an image of Docker",
+	servicePage:                         "TestServiceTutorialRuns does, in one shell and a folder of its own",
 }
 
 func TestNoPageIsLeftOut(t *testing.T) {
