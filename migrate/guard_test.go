@@ -184,16 +184,22 @@ func TestWhatAStrangerPutThereIsRefused(t *testing.T) {
 	}
 }
 
-// An application's own schema core is neither dropped nor installed into, whoever it belongs to: the hints give it another name.
+// An application's own schema core is neither dropped, nor taken over, nor installed into, whoever it and what is in it belong to: the
+// hints give it another name. The first of them finds none of the roles of Nexus, the others do.
 func TestASchemaCoreOfAnApplicationIsKept(t *testing.T) {
 	c := newCluster(t)
 	execute(t, c.URL("postgres"), `create role shop_owner login password 'secret'; create role landlord`)
-	for name, owner := range map[string]string{"of a login": "shop_owner", "of a superuser": "postgres", "of the database's owner": "landlord"} {
-		t.Run(name, func(t *testing.T) {
+	for _, a := range []struct{ schemas, tables string }{
+		{"shop_owner", "shop_owner"}, {"shop_owner", "shop_owner"}, {"postgres", "postgres"}, {"landlord", "landlord"}, {"postgres", "shop_owner"}, {"landlord", "shop_owner"},
+	} {
+		t.Run(a.schemas+", tables of "+a.tables, func(t *testing.T) {
 			database := newDatabase(t, c)
 			address := c.URL(database)
-			execute(t, address, `alter database `+database+` owner to landlord; create schema core authorization `+owner+`; create table core.orders (id int);
-				insert into core.orders values (7); alter table core.orders owner to `+owner)
+			for _, schema := range []string{"core", "core_private"} {
+				execute(t, address, `alter database `+database+` owner to landlord; create schema `+schema+` authorization `+a.schemas+`; grant create on schema `+schema+` to shop_owner;
+					create table `+schema+`.orders (id int); insert into `+schema+`.orders values (7); alter table `+schema+`.orders owner to `+a.tables+`;
+					create function `+schema+`.now() returns text language sql as 'select 1::text'; alter function `+schema+`.now() owner to `+a.tables)
+			}
 			super := connect(t, address)
 			for range 3 {
 				_, err := up(t.Context(), super, nil, embedded())
@@ -202,7 +208,8 @@ func TestASchemaCoreOfAnApplicationIsKept(t *testing.T) {
 				}
 				execute(t, address, mendable(t, err).Hint)
 			}
-			if got := value[string](t, super, `select format('%s %s', (select count(*) from core_of_`+owner+`.orders), to_regprocedure('core.emit(text, text, jsonb, jsonb)') is not null)`); got != "1 t" {
+			if got := value[string](t, super, `select format('%s %s %s', (select count(*) from core_of_`+a.schemas+`.orders), (select count(*) from core_private_of_`+a.schemas+`.orders),
+				to_regprocedure('core.emit(text, text, jsonb, jsonb)') is not null)`); got != "1 1 t" {
 				t.Errorf("orders, and installed: %s", got)
 			}
 		})

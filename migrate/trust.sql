@@ -1,7 +1,8 @@
 -- What lies where the code of Nexus, or what it calls, is looked up, and belongs to somebody whom nobody trusted with it; and what the
 -- roles of Nexus may that they should not. One row a finding, with the line that mends it. Trusted are superusers and who may
 -- become one, the installer, the roles that it may become, those who installed before, those named to it, and the database's owner.
--- Before PostgreSQL 16 CREATEROLE could become any role but a superuser anyhow.
+-- Before PostgreSQL 16 CREATEROLE could become any role but a superuser anyhow. Where Nexus is not installed yet, a schema core is an
+-- application's: whatever is found in it, the mend is another name for it as a whole.
 with installer as (
   select r.oid, r.rolname, r.rolsuper from pg_roles r where r.rolname = session_user
 ),
@@ -44,30 +45,36 @@ things (class, oid, space, owner) as (
    where c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
      and (s.ours or c.relname in ('meta', 'topic_bindings', 'notify_insert_throttle', 'part_config', 'part_config_sub'))
 ),
+installed (yes) as (
+  select exists (select from pg_class c where c.oid = to_regclass('core_private.schema_migrations') and c.relowner in (select t.oid from trusted t))
+),
+named as (
+  select s.*, case when s.ours and not i.yes then format('alter schema %I rename to %I;', s.nspname, s.nspname || '_of_' || pg_get_userbyid(s.nspowner)) end as away
+    from spaces s cross join installed i
+),
 found (part, name, what, mend) as (
   select 1, s.nspname, format('the schema %I belongs to %I', s.nspname, pg_get_userbyid(s.nspowner)),
-         case when s.ours and to_regrole('nexus_owner') is null then format('alter schema %I rename to %I;', s.nspname, s.nspname || '_of_' || pg_get_userbyid(s.nspowner))
-              else format('alter schema %I owner to %s;', s.nspname, case when s.ours then 'nexus_owner' else quote_ident(session_user) end)
-         end
-    from spaces s
+         coalesce(s.away, format('alter schema %I owner to %s;', s.nspname, case when s.ours then 'nexus_owner' else quote_ident(session_user) end))
+    from named s
    where s.nspowner not in (select t.oid from trusted t)
   union all
   select 2, s.nspname, format('%s may create in the schema %I', case a.grantee when 0 then 'everybody' else quote_ident(pg_get_userbyid(a.grantee)) end, s.nspname),
-         format('revoke create on schema %I from %s;', s.nspname, case a.grantee when 0 then 'public' else quote_ident(pg_get_userbyid(a.grantee)) end)
-    from spaces s
+         coalesce(s.away, format('revoke create on schema %I from %s;', s.nspname, case a.grantee when 0 then 'public' else quote_ident(pg_get_userbyid(a.grantee)) end))
+    from named s
    cross join aclexplode(s.nspacl) a
    where a.privilege_type = 'CREATE' and a.grantee <> s.nspowner and a.grantee not in (select t.oid from trusted t)
   union all
   select 3, d.identity, format('the %s %s belongs to %I', d.type, d.identity, pg_get_userbyid(g.owner)),
-         case when x.refobjid is null then format('drop %s %s;', d.type, d.identity)
+         case when s.away is not null then s.away
+              when x.refobjid is null then format('drop %s %s;', d.type, d.identity)
               else format('drop extension %I cascade; -- and create it as %I', e.extname, session_user) end
     from things g
-    join spaces s on s.oid = g.space
+    join named s on s.oid = g.space
    cross join pg_identify_object(g.class, g.oid, 0) d
     left join pg_depend x on x.classid = g.class and x.objid = g.oid and x.deptype = 'e' and x.refclassid = 'pg_extension'::regclass
     left join pg_extension e on e.oid = x.refobjid
    where g.owner not in (select t.oid from trusted t)
-     and not (s.ours and to_regrole('nexus_owner') is null and s.nspowner not in (select t.oid from trusted t)) -- goes with its schema
+     and not (s.away is not null and s.nspowner not in (select t.oid from trusted t)) -- goes with its schema
   union all
   select 4, r.rolname, format('the role %I has %s', r.rolname, array_to_string(b.names, ', ')),
          format('alter role %I %s;', r.rolname, (select string_agg('no' || lower(n), ' ') from unnest(b.names) n))
