@@ -46,7 +46,8 @@ things (class, oid, space, owner) as (
      and (s.ours or c.relname in ('meta', 'topic_bindings', 'notify_insert_throttle', 'part_config', 'part_config_sub'))
 ),
 installed (yes) as (
-  select exists (select from pg_class c where c.oid = to_regclass('core_private.schema_migrations') and c.relowner in (select t.oid from trusted t))
+  select exists (select from pg_class c join spaces s on s.oid = c.relnamespace and s.nspname = 'core_private'
+                  where c.relname = 'schema_migrations' and c.relowner in (select t.oid from trusted t))
 ),
 named as (
   select s.*, case when s.ours and not i.yes then format('alter schema %I rename to %I;', s.nspname, s.nspname || '_of_' || pg_get_userbyid(s.nspowner)) end as away
