@@ -33,6 +33,9 @@ const (
 // CreateNamespace registers a namespace and creates its queues. Done again it does nothing, unless queues have lost their tables. An
 // option that is given then must be what is in force: else it fails with [nexus.ErrConflict], code [nexus.CodeNamespaceDiffers].
 // opts may be nil.
+//
+// Who may not create namespaces may call it too, for one that is there: so a service can ask for its namespace whenever it starts. Where it
+// is not, or is restricted and closed to the caller, it fails with [nexus.ErrForbidden], whose hint is what an administrator has to run.
 func CreateNamespace(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, opts *NamespaceOptions) error {
 	_, err := EnsureNamespace(ctx, q, ns, opts)
 	return err
@@ -49,7 +52,7 @@ func EnsureNamespace(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, opts
 	return made, err
 }
 
-// AlterNamespace replaces the options that are given and leaves the others as they are.
+// AlterNamespace replaces the options that are given and leaves the others as they are, fields of Retry too.
 func AlterNamespace(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, opts *NamespaceOptions) error {
 	const op = "alter_namespace"
 	options, err := opts.encode(op)

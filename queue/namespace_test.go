@@ -66,7 +66,11 @@ func TestNamespaceOptionsArrive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := queue.AlterNamespace(ctx, db.Owner, ns, &queue.NamespaceOptions{Retry: nexus.RetryPolicy{Base: 2 * time.Second}}); err != nil {
+		t.Fatal(err)
+	}
 	want.DedupeFor, want.Restricted = 2*time.Hour, false
+	want.Retry = `{"base": "2.000000s", "jitter": 0, "max_attempts": -1}`
 	if diff := cmp.Diff(want, stored(t, db, ns)); diff != "" {
 		t.Errorf("altered (-want +got):\n%s", diff)
 	}
@@ -95,6 +99,12 @@ func TestNamespaceRefusals(t *testing.T) {
 	}
 	if err := queue.CreateNamespace(ctx, db.Pool, "shop", nil); !errors.Is(err, nexus.ErrForbidden) {
 		t.Errorf("an ordinary login creates namespaces: %v", err)
+	}
+	if err := queue.CreateNamespace(ctx, db.Owner, "shop", nil); err != nil {
+		t.Fatal(err)
+	}
+	if made, err := queue.EnsureNamespace(ctx, db.Pool, "shop", nil); made || err != nil {
+		t.Errorf("an ordinary login asks for one that is there: %v, %v", made, err)
 	}
 }
 

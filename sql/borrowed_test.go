@@ -39,6 +39,9 @@ insert into thieves.attempts values
   ('restrict', $$select core.alter_namespace('open', '{"restricted": true}')$$),
   ('drop', $$select core.drop_namespace('doomed', 'doomed', true)$$),
   ('create', $$select core.create_namespace('stolen')$$),
+  ('register it', $$select core.register_namespace('stolen')$$),
+  ('require', $$select core.require_namespace('closed')$$),
+  ('create what is there', $$select core.create_namespace('closed')$$),
   ('scheduler', $$select core.alter_scheduler('{"keep_slots": "1 hour"}')$$),
   ('read log', $$select 1 / count(*) from core.event_log where namespace = 'closed'$$),
   ('read dead letters', $$select 1 / count(*) from core.dead_letters where namespace = 'closed'$$),
@@ -230,12 +233,12 @@ func TestNobodyBorrowsASession(t *testing.T) {
 	// its owner may call, and then the login's grants are asked. It never administers, and rows are those of its owner.
 	inSessionsOf([]string{"postgres", "boss", "app"}, func(string) []string { return []string{"insert into %s_written values (1)"} })
 	if diff := cmp.Diff([]string{
-		"olga as app: claim, emit, emit as another, emit_batch, event_status, find_event, peek, schedule, visible",
-		"olga as boss: claim, emit, emit as another, emit_batch, event_status, find_event, peek, schedule, visible",
-		"olga as postgres: claim, emit, emit as another, emit_batch, event_status, find_event, peek, register, replay, schedule, visible",
-		"rita as app: event_status, find_event, peek, visible",
-		"rita as boss: event_status, find_event, peek, visible",
-		"rita as postgres: event_status, find_event, peek, visible",
+		"olga as app: claim, create what is there, emit, emit as another, emit_batch, event_status, find_event, peek, require, schedule, visible",
+		"olga as boss: claim, create what is there, emit, emit as another, emit_batch, event_status, find_event, peek, require, schedule, visible",
+		"olga as postgres: claim, create what is there, emit, emit as another, emit_batch, event_status, find_event, peek, register, replay, require, schedule, visible",
+		"rita as app: create what is there, event_status, find_event, peek, require, visible",
+		"rita as boss: create what is there, event_status, find_event, peek, require, visible",
+		"rita as postgres: create what is there, event_status, find_event, peek, require, visible",
 	}, done(`= 'trigger'`)); diff != "" {
 		t.Errorf("done by triggers (-want +got)\n%s", diff)
 	}

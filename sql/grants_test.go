@@ -30,7 +30,7 @@ var mayCall = map[string]string{
 		resolve_dead_letter resolve_dead_letters resume_task run_scheduled_task run_task_now schedule_event schedule_task tick
 		visible_namespaces`,
 	"nexus_admin": `cron_drift repair_cron sync_cron_jobs event_status find_event claim_batch claim_these close_express node_process recall_express open_express refuse_commit settle_batch ack alter_namespace alter_scheduler append_event_log apply_tasks backfill_task cancel_scheduled_event claim
-		consumer_settings create_namespace dead_letter_queue_name_for_namespace delete_task discard_dead_letter
+		consumer_settings register_namespace dead_letter_queue_name_for_namespace delete_task discard_dead_letter
 		discard_dead_letters drain_node drop_namespace emit emit_batch extend fire_due fire_due_events forget_node
 		grant_namespace heartbeat look next_delayed_due maintain_partitions may_operate metrics_sample must_drain next_runs now pause_task peek
 		cancel_deliveries run_deliveries_now preview_dead_letters promote_delayed purge_queue queue_name_for_namespace reap_nodes register_node repair_partitions
@@ -43,7 +43,7 @@ var mayCall = map[string]string{
 }
 
 // What every duty may ask.
-const forAll = ` schema_version`
+const forAll = ` schema_version create_namespace require_namespace`
 
 func init() {
 	for _, role := range []string{"nexus_reader", "nexus_producer", "nexus_consumer", "nexus_operator", "nexus_admin"} {

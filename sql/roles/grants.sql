@@ -31,6 +31,8 @@ begin
       ('core_private.unhandled_types', '{nexus_reader}'),
       ('core_private.namespaces_read_by', '{nexus_reader,nexus_producer,nexus_consumer}'),
       ('core.schema_version', '{nexus_reader,nexus_producer,nexus_consumer}'),
+      ('core.create_namespace', '{nexus_reader,nexus_producer,nexus_consumer}'),
+      ('core.require_namespace', '{nexus_reader,nexus_producer,nexus_consumer}'),
       ('core.visible_namespaces', '{nexus_reader,nexus_producer,nexus_consumer}'),
       ('core.next_runs', '{nexus_reader,nexus_producer,nexus_consumer}'),
       ('core_private.cron_jobs', '{nexus_reader}'),
@@ -101,7 +103,7 @@ begin
       ('core.drain_node', '{nexus_operator}'),
       ('core.forget_node', '{nexus_operator}'),
       -- admin; that EXECUTE is granted to them alone is the first check, since it goes by the true current_user
-      ('core.create_namespace', '{nexus_admin}'),
+      ('core.register_namespace', '{nexus_admin}'),
       ('core.alter_namespace', '{nexus_admin}'),
       ('core.alter_scheduler', '{nexus_admin}'),
       ('core.sync_cron_jobs', '{nexus_admin}'),

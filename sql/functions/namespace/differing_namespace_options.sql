@@ -1,15 +1,14 @@
 -- Who leaves an option out has no opinion about it. What counts is what is in force, however it came to be: by create_namespace, by
--- alter_namespace or by default. "1h" and "3600 s" are one duration, "on" and true one switch. A retry policy is compared key by key, but
--- altered as a whole: so the change has the keys that stay.
-create or replace function core_private.differing_namespace_options(p_namespace text, p_options jsonb, out said text, out change jsonb)
+-- alter_namespace or by default. "1h" and "3600 s" are one duration, "on" and true one switch. A retry policy is compared key by key, as it
+-- is altered.
+create or replace function core_private.differing_namespace_options(p_namespace text, p_options jsonb, out said text, out named text, out change jsonb)
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
     with stored as (
         select jsonb_build_object('metadata', n.metadata, 'unhandled_after', n.unhandled_after::text, 'dedupe_for', n.dedupe_for::text,
                    'max_payload_bytes', n.max_payload_bytes, 'default_consumer', n.default_consumer, 'restricted', n.restricted,
-                   'retry', '{"max_attempts": 10, "shape": "exponential", "base": "1s", "max": "5 min", "jitter": 0.2}'::jsonb || n.retry) as options,
-               n.retry
+                   'retry', core_private.retry_defaults() || n.retry) as options
           from core.namespaces n where n.namespace = p_namespace
     ),
     given (path) as (
@@ -26,7 +25,8 @@ as $$
           from stored s cross join given g
     )
     select string_agg(format('%s is %s, given %s', array_to_string(c.path, '.'), c.is_now, c.given), '; ' order by c.path),
-           jsonb_object_agg(c.path[1], case when c.path[1] = 'retry' then (select s.retry from stored s) || (p_options -> 'retry') else p_options -> c.path[1] end)
+           string_agg(array_to_string(c.path, '.'), ', ' order by c.path),
+           jsonb_object_agg(c.path[1], p_options -> c.path[1])
       from compared c where c.differs
 $$;
-comment on function core_private.differing_namespace_options(text, jsonb) is 'Which of the options given, checked ones, are not those of the namespace, in words, and what core.alter_namespace is to be told to change that; NULL if all are.';
+comment on function core_private.differing_namespace_options(text, jsonb) is 'Which of the options given, checked ones, are not those of the namespace, in words and by name, and what core.alter_namespace is to be told to change that; NULL if all are.';

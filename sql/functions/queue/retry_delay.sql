@@ -21,10 +21,10 @@ begin
        or coalesce((v_policy ->> 'jitter')::numeric, 0) not between 0 and 1 then
         perform core_private.check_policy(v_policy, 'p_policy');
     end if;
-    v_base := extract(epoch from core_private.parse_interval(coalesce(v_policy -> 'base', '"1s"'), 'p_policy.base', '0', '30 days'));
-    v_max := greatest(v_base, extract(epoch from core_private.parse_interval(coalesce(v_policy -> 'max', '"5 min"'), 'p_policy.max', '0', '30 days')));
-    v_jitter := coalesce((v_policy ->> 'jitter')::double precision, 0.2);
-    v_delay := case coalesce(v_policy ->> 'shape', 'exponential')
+    v_base := extract(epoch from core_private.parse_interval(coalesce(v_policy -> 'base', core_private.retry_defaults() -> 'base'), 'p_policy.base', '0', '30 days'));
+    v_max := greatest(v_base, extract(epoch from core_private.parse_interval(coalesce(v_policy -> 'max', core_private.retry_defaults() -> 'max'), 'p_policy.max', '0', '30 days')));
+    v_jitter := coalesce((v_policy ->> 'jitter')::double precision, (core_private.retry_defaults() ->> 'jitter')::double precision);
+    v_delay := case coalesce(v_policy ->> 'shape', core_private.retry_defaults() ->> 'shape')
         when 'constant' then v_base
         when 'linear' then v_base * v_n
         else v_base * power(2::double precision, least(v_n - 1, 60)) end;

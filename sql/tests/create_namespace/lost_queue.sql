@@ -83,7 +83,7 @@ set local role t_other;
 select is_empty('select * from core.lost_queues', 'others see nothing of it');
 set local role t_mine;
 select is((select queue_name from core.lost_queues), 'core_events_shop', 'who operates it does');
-select throws_ok($$select core.create_namespace('shop')$$, '42501', null, 'and may not make it again, which is for administrators');
+select throws_ok($$select core.create_namespace('shop')$$, 'NX401', null, 'and may not make it again, which is for administrators');
 reset role;
 select ok(core.create_namespace('shop'), 'they do');
 select is_empty('select pg_temp.off()', 'with the rights of those who operate it');

@@ -10,7 +10,8 @@ set local role t_app;
 select throws_ok($$select core.emit('closed', 'a')$$, 'NX402', null, 'nor emitted into');
 select throws_ok($$select core.claim('core_events_closed', '{a}', '{0}', 1, '1 s')$$, 'NX402', null, 'nor consumed');
 select lives_ok($$select core.emit('open', 'a')$$, 'an open one is');
-select throws_ok($$select core.create_namespace('x')$$, '42501', null, 'an application makes none');
+select throws_ok($$select core.create_namespace('x')$$, 'NX401', null, 'an application makes none');
+select throws_ok($$select core.register_namespace('x')$$, '42501', null, 'nor by the other name');
 select throws_ok(q, '42501', null, 'nor ' || q) from unnest(array['select core.alter_namespace(''shop'', ''{}'')', 'select core.drop_namespace(''shop'', ''shop'')',
   'select core.grant_namespace(''shop'', ''t_app'', ''read'')', 'select core.revoke_namespace(''shop'', ''t_app'', ''read'')']) q;
 set local role t_none;

@@ -166,11 +166,11 @@ func newAtList(s *session) *cobra.Command {
 			defer pool.Close()
 			return s.printPage(cmd, pool, listing{
 				what: "list scheduled events",
-				sql: `select schedule_id, namespace, type as event_type, fire_at, due_at, attempts, last_error, event_id
+				sql: `select schedule_id, namespace, event_type, fire_at, due_at, attempts, last_error, event_id
 				   from core.scheduled_events
 				  where status = $1::text
 				    and ($2::text = '' or namespace = $2::text)
-				    and ($3::text in ('', '*', type) or right($3::text, 2) in ('.*', ':*') and starts_with(type, left($3::text, -1)))`,
+				    and ($3::text in ('', '*', event_type) or right($3::text, 2) in ('.*', ':*') and starts_with(event_type, left($3::text, -1)))`,
 				args:  []any{status, cfg.Namespace, eventType},
 				names: []string{"schedule_id", "namespace", "event_type", "fire_at", "due_at", "attempts", "last_error", "event_id"},
 				keys:  []key{{"due_at", "timestamptz"}, {"schedule_id", "uuid"}},
@@ -200,7 +200,7 @@ func newAtShow(s *session) *cobra.Command {
 			}
 			defer pool.Close()
 			records, err := selectRecords(cmd.Context(), pool, "show scheduled event",
-				`select schedule_id, namespace, type as event_type, status, fire_at, due_at, payload, tags, metadata, version, message_timestamp, created_at,
+				`select schedule_id, namespace, event_type, status, fire_at, due_at, payload, tags, metadata, version, message_timestamp, created_at,
 				        attempts, first_failed_at, last_error, event_id, principal, depth, finished_at, finished_by
 				   from core.scheduled_events where schedule_id = $1::text::uuid`, id.String())
 			if err != nil {

@@ -19,6 +19,10 @@ func TestNamespaces(t *testing.T) {
 	s.ok("namespace", "create", "shop")
 	s.fails(exitFailed, []string{"code: NX201", "field: ", "dedupe_for is 72:00:00, given"}, "namespace", "create", "shop", "--dedupe-for", "24h")
 	s.fails(exitUsage, []string{"code: NX001"}, "namespace", "create", "Shop")
+	s.ok("namespace", "alter", "shop", "--retry-max", "1m")
+	if got := dbtest.Get[string](db, "select retry::text from core.namespaces where namespace = 'shop'"); got != `{"max": "60.000000s", "base": "2.000000s", "max_attempts": 4}` {
+		t.Errorf("one flag leaves of the policy %s", got)
+	}
 	s.ok("namespace", "create", "mall", "--restricted", "--default-consumer", "on")
 	s.fails(exitUsage, []string{"code: NX005", "field: --default-consumer"}, "namespace", "create", "town", "--default-consumer", "off")
 
@@ -34,6 +38,22 @@ func TestNamespaces(t *testing.T) {
 	if !dbtest.Get[bool](db, "select restricted from core.namespaces where namespace = 'mall'") {
 		t.Error("--restricted has no effect")
 	}
+}
+
+// Who may not create namespaces is told that one is there, or whom to ask for what.
+func TestNamespacesByWhoMayNotCreateThem(t *testing.T) {
+	db, s := onDatabase(t)
+	db.Namespace("shop")
+	boss, _ := db.As("nexus_admin")
+	var login string
+	login, s.cfg.DatabaseURL = db.As("nexus_producer")
+	if got := okJSON[map[string]string](s, "namespace", "create", "shop")["state"]; got != "exists" {
+		t.Errorf("of one that is there it says %q", got)
+	}
+	s.fails(exitFailed, []string{
+		"code: NX401", "role " + login + " may not create namespaces, and has none named 'mall'", boss,
+		"Ask an administrator for: nexus-node namespace create mall or, if it is restricted: nexus-node namespace grant mall " + login + " produce",
+	}, "namespace", "create", "mall")
 }
 
 func TestDroppingANamespace(t *testing.T) {

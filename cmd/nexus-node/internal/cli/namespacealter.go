@@ -16,8 +16,8 @@ func newNamespaceAlter(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "alter NAME",
 		Short: "Change options of a namespace; those that are not given stay as they are",
-		Long: `Change options of a namespace; those that are not given stay as they are. What SQL takes whole is given whole: with one of
---max-attempts and --retry-…, the others take their defaults. --metadata replaces the object.`,
+		Long: `Change options of a namespace; those that are not given stay as they are, also of --max-attempts and --retry-…. --metadata replaces
+the object.`,
 		Example: `  nexus-node namespace alter shop --dedupe-for 72h
   nexus-node namespace alter shop --restricted on`,
 		Args: cobra.ExactArgs(1),

@@ -60,6 +60,7 @@ var calls = []struct {
 	command string
 }{
 	{regexp.MustCompile(`select core\.create_namespace\('([a-z0-9_-]+)'\);?`), "nexus-node namespace create $1"},
+	{regexp.MustCompile(`select core\.create_namespace\('([a-z0-9_-]+)', '[^;]*'\);?`), "nexus-node namespace create $1, with the same flags,"},
 	{regexp.MustCompile(`select core\.alter_namespace\('([a-z0-9_-]+)', [^;]*\);?`), "nexus-node namespace alter $1, with the same flags"},
 	{regexp.MustCompile(`select core\.drop_namespace\('([a-z0-9_-]+)', '[a-z0-9_-]+', true\);?`), "nexus-node namespace drop $1 --confirm $1 --force"},
 	{regexp.MustCompile(`select core\.drop_namespace\('([a-z0-9_-]+)', '[a-z0-9_-]+'\);?`), "nexus-node namespace drop $1 --confirm $1"},

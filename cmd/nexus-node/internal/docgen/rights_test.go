@@ -264,7 +264,7 @@ A cell is "yes" if the call works; empty if the role lacks the right to call it 
 
 In an open namespace. The last column is for restricted ones: a grant of which duty there, by core.grant_namespace, lets a member of
 that duty's role make the call; "–" where the function is about no namespace or is the administrators' alone. Who has no grant is
-refused with NX402 where it names the namespace or the queue. What is addressed by an id of its own is to it as an id that is not there.
+refused with NX402 where it names the namespace or the queue; to core.create_namespace and require_namespace it is not there. What is addressed by an id of its own is to it as an id that is not there.
 An administrator needs no grant.
 
 `
