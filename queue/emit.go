@@ -27,7 +27,12 @@ type Emitter struct {
 // a program that computes one must see to it that it isn't empty. SQL and the command line, which can tell the two apart, refuse
 // an empty one.
 type EmitOptions struct {
-	DedupeKey     string            // a second event with the key is a duplicate, for as long as the namespace remembers keys
+	DedupeKey string // a second event with the key is a duplicate, for as long as the namespace remembers keys
+
+	// DedupeWhilePending ends the key when the event has been handled, whatever came of it (also a dead letter), and keeps it until
+	// then. An event emitted while a handler runs is a duplicate: give that handler nothing that it may have read too early.
+	DedupeWhilePending bool
+
 	OrderingKey   string            // picks the lane in ordered consumers
 	DeliverAt     time.Time         // not before; excludes Delay
 	Delay         time.Duration     // not before this much later, counted in microseconds
@@ -227,6 +232,7 @@ func (e Emitter) emitBatch(ctx context.Context, q nexus.DBTX, batch []Emission) 
 func (e Emitter) options(ctx context.Context, op, at string, m *EmitOptions) (string, error) {
 	o := db.NewOptions(op, at)
 	o.Text("dedupe_key", m.DedupeKey)
+	o.Flag("dedupe_while_pending", m.DedupeWhilePending)
 	o.Text("ordering_key", m.OrderingKey)
 	o.Time("deliver_at", m.DeliverAt)
 	o.Duration("delay", m.Delay)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -128,6 +129,73 @@ func TestAnExpiredKeyIsFreeAfterARollback(t *testing.T) {
 	}
 	if first == old || second == old || !strings.HasSuffix(second, "false") {
 		t.Errorf("the call that rolled back was told %s, the next one %s; the expired event is %s", first, second, old)
+	}
+}
+
+// E2: of a key that ends with the handling of its event there is never more than one pending, while emitters, who may roll back, and
+// handlers get in each other's way; and whoever was told that its event was written finds it handled.
+func TestOneIsPendingAtATime(t *testing.T) {
+	db := dbtest.New(t)
+	db.Namespace("shop")
+	var written, handled atomic.Int64
+	var emitting atomic.Int32
+	emitting.Store(6)
+	noErrors(t, atOnce(t, db, 8, func(ctx context.Context, conn *pgx.Conn, i int) error {
+		if i >= 6 {
+			for {
+				last := emitting.Load() == 0
+				var ids, cts, ats *string
+				var n int
+				err := conn.QueryRow(ctx, `select array_agg(c.msg_id)::text, array_agg(c.read_ct)::text, array_agg(c.last_read_at)::text, count(*)
+					from core.claim('core_events_shop', '{x}', '{0}', 10, '1 min') c where c.outcome = 'claimed'`).Scan(&ids, &cts, &ats, &n)
+				if err != nil {
+					return err
+				}
+				if n > 0 {
+					if _, err := conn.Exec(ctx, `select core.settle('core_events_shop', null, $1::text::bigint[], $2::text::integer[], $3::text::timestamptz[])`, ids, cts, ats); err != nil {
+						return err
+					}
+				}
+				handled.Add(int64(n))
+				if n > 1 {
+					return fmt.Errorf("%d were pending at once", n)
+				}
+				if last && n == 0 {
+					return nil
+				}
+			}
+		}
+		defer emitting.Add(-1)
+		r := rand.New(rand.NewSource(int64(i)))
+		for range 150 {
+			tx, err := conn.Begin(ctx)
+			if err != nil {
+				return err
+			}
+			var duplicate bool
+			if err := tx.QueryRow(ctx, `select duplicate from core.emit('shop', 'x', '1', '{"dedupe_key": "k", "dedupe_while_pending": true}')`).Scan(&duplicate); err != nil {
+				return err
+			}
+			if r.Intn(4) == 0 {
+				err = tx.Rollback(ctx)
+			} else if err = tx.Commit(ctx); err == nil && !duplicate {
+				written.Add(1)
+			}
+			if err != nil {
+				return err
+			}
+			var pending int
+			if err := conn.QueryRow(ctx, `select count(*) from pgmq.q_core_events_shop`).Scan(&pending); err != nil {
+				return err
+			}
+			if pending > 1 {
+				return fmt.Errorf("%d are pending at once", pending)
+			}
+		}
+		return nil
+	}))
+	if written.Load() != handled.Load() || written.Load() < 10 {
+		t.Errorf("%d were written, %d handled", written.Load(), handled.Load())
 	}
 }
 

@@ -30,6 +30,8 @@ declare
     v_authored_at    timestamptz;
     v_tags           text[];
     v_depth          integer := 0;
+    v_pending        boolean := false;
+    v_held_id        bigint;
     v_caller         name    := case when current_setting('role') = 'none' then session_user::name else current_setting('role')::name end;
 begin
     select n.restricted, n.max_payload_bytes, n.dedupe_for, case when n.default_consumer then 'core_events_' || replace(p_namespace, '-', '_') end, n.named_consumers
@@ -46,20 +48,22 @@ begin
         perform core_private.check_payload(p_payload, v_max_bytes);
     end if;
     if p_options is distinct from '{}' then
-        select o.dedupe_key, o.ordering_key, o.due_at, o.headers, o.producer, o.correlation_id, o.causation_uid, o.broadcast, o.authored_at, o.tags, o.depth
-          into v_dedupe_key, v_ordering_key, v_due_at, v_headers, v_producer, v_correlation_id, v_causation_uid, v_broadcast, v_authored_at, v_tags, v_depth
+        select o.dedupe_key, o.ordering_key, o.due_at, o.headers, o.producer, o.correlation_id, o.causation_uid, o.broadcast, o.authored_at, o.tags, o.depth, o.while_pending
+          into v_dedupe_key, v_ordering_key, v_due_at, v_headers, v_producer, v_correlation_id, v_causation_uid, v_broadcast, v_authored_at, v_tags, v_depth, v_pending
           from core_private.parse_emit_options(p_options, v_now) o;
     end if;
 
     perform pg_current_xact_id();
     if v_dedupe_key is not null then
-        select k.event_id, k.event_uid, k.won into v_key from core_private.claim_keys(p_namespace, array[v_dedupe_key], v_now, v_now + v_dedupe_for) k;
+        select k.event_id, k.event_uid, k.won, k.msg_id into v_key
+          from core_private.claim_keys(p_namespace, array[v_dedupe_key], v_now, v_now + v_dedupe_for, case when v_pending then array[v_dedupe_key] else '{}' end) k;
         if not v_key.won then
             return query select v_key.event_id, v_key.event_uid, null::bigint, true;
             return;
         end if;
         v_event_id := v_key.event_id;
         v_event_uid := v_key.event_uid;
+        v_held_id := v_key.msg_id;
     else
         v_event_id := nextval('core.event_id_seq');
         v_event_uid := gen_random_uuid();
@@ -75,15 +79,19 @@ begin
     if v_queue is null then
         null;
     elsif v_due_at is null then
-        v_message_id := nextval(to_regclass(core_private.queue_sequence(v_queue)));
+        v_message_id := coalesce(v_held_id, nextval(to_regclass(core_private.queue_sequence(v_queue))));
         if v_message_id is null then
             perform core_private.fail_lost_queue(v_queue);
         end if;
         execute format('insert into %s (msg_id, read_ct, enqueued_at, vt, message, headers) overriding system value values ($1, 0, $2, $2, $3, $4)',
                        core_private.queue_relation(v_queue))
           using v_message_id, v_now, v_message, v_headers;
-    else
+    elsif v_held_id is null then
         insert into core.delayed (due_at, queue_name, event_type, message, headers) values (v_due_at, v_queue, p_event_type, v_message, v_headers);
+    else
+        insert into core.delayed (due_at, queue_name, event_type, message, headers, msg_id, read_ct, enqueued_at)
+        values (v_due_at, v_queue, p_event_type, v_message, core_private.headers_object(v_headers) || jsonb_build_object('nexus-due', core_private.iso(v_due_at)),
+                v_held_id, 0, v_due_at);
     end if;
     if v_message_id is not null and exists (select from core_private.wake_flags f where f.key = v_queue and f.waiting_until > v_now) then
         perform core_private.wake(v_queue, v_now);
@@ -95,7 +103,7 @@ begin
     insert into core.event_log (event_id, namespace, event_type, payload, emitted_at, producer_node_id, metadata, event_uid, authored_at,
                                 correlation_id, causation_uid, depth, ordering_key, tags, headers, principal)
     values (v_event_id, p_namespace, p_event_type, p_payload, v_now, v_producer,
-            case when v_message_id is null then '{}'::jsonb else jsonb_build_object('messageId', v_message_id) end, v_event_uid, v_authored_at,
+            case when coalesce(v_message_id, v_held_id) is null then '{}'::jsonb else jsonb_build_object('messageId', coalesce(v_message_id, v_held_id)) end, v_event_uid, v_authored_at,
             v_correlation_id, v_causation_uid, v_depth, v_ordering_key, v_tags, v_headers,
             session_user || case when current_setting('role') in ('none', session_user) then '' else ' as ' || current_setting('role') end);
     event_id := v_event_id;
@@ -104,4 +112,4 @@ begin
     duplicate := false;
     return next;
 end $$;
-comment on function core.emit(text, text, jsonb, jsonb) is 'Emits one event in the caller''s transaction: a log row and a delivery to each matching consumer, or nothing. message_id is that on the default queue, NULL while delayed and for a duplicate. Options: dedupe_key, ordering_key, deliver_at or delay, headers, producer, correlation_id, causation_uid, authored_at, tags, depth. broadcast is refused until consumers can do it. Raises NX001, NX002, NX003, NX004, NX005, NX101, NX110, NX401, NX402, NX601, NX604.';
+comment on function core.emit(text, text, jsonb, jsonb) is 'Emits one event in the caller''s transaction: a log row and a delivery to each matching consumer, or nothing. message_id is that on the default queue, NULL while delayed and for a duplicate. Options: dedupe_key, dedupe_while_pending (the key ends when the event has been handled), ordering_key, deliver_at or delay, headers, producer, correlation_id, causation_uid, authored_at, tags, depth. broadcast is refused until consumers can do it. Raises NX001, NX002, NX003, NX004, NX005, NX101, NX110, NX401, NX402, NX601, NX604.';

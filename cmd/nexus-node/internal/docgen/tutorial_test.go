@@ -217,7 +217,7 @@ func newTerminal(t *testing.T, dir, path string) *terminal {
 	cmd := exec.CommandContext(ctx, "bash", "--norc")
 	cmd.Dir = dir
 	// The go.work of the clone means nothing to a reader, and neither does what this test was called with.
-	cmd.Env = append(os.Environ(), "PATH="+path, "GOFLAGS=", "GOWORK=", "PAGER=")
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "NEXUS_") }), "PATH="+path, "GOFLAGS=", "GOWORK=", "PAGER=")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	in, err := cmd.StdinPipe()
