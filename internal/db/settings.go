@@ -60,6 +60,9 @@ var (
 		{"enable_material", "on"},
 		{"enable_partition_pruning", "on"},
 	}
+
+	// asked are of what is asked once: to compile a plan over the months of the log takes a hundred times as long as to run it.
+	asked = []setting{{"jit", "off"}}
 )
 
 // OwnSettings puts a new connection that only Nexus uses into the state that its calls need, whatever the login and the database
@@ -71,7 +74,7 @@ func OwnSettings(ctx context.Context, conn *pgx.Conn) error {
 // PersonSettings is OwnSettings for a connection of a person's. How long a statement may take is theirs to say, and so is whatever the
 // connection string asks for: read-only transactions, for one.
 func PersonSettings(ctx context.Context, conn *pgx.Conn) error {
-	return set(ctx, conn, ` and not exists (select from pg_catalog.pg_settings s where s.name = w.name and s.source = 'client')`, spoken, transactions)
+	return set(ctx, conn, ` and not exists (select from pg_catalog.pg_settings s where s.name = w.name and s.source = 'client')`, spoken, transactions, asked)
 }
 
 func set(ctx context.Context, conn *pgx.Conn, but string, lists ...[]setting) error {

@@ -84,6 +84,7 @@ func TestOwnSettings(t *testing.T) {
 	}
 	for setting, want := range map[string]string{
 		"default_transaction_read_only": "on", "default_transaction_isolation": "read committed", "statement_timeout": "2s", "client_encoding": "UTF8",
+		"jit": "off",
 	} {
 		if got := get(conn, setting); got != want {
 			t.Errorf("of a person's connection, %s is %s, want %s", setting, got, want)

@@ -3,6 +3,8 @@
 --
 -- The queue is looked at in a subtransaction that is undone: so its locks are given back at once, and a look at thousands of queues needs no
 -- more of the lock table than one. A table without a page is empty, and needs no look. Whatever times a message has, its queue has an age.
+--
+-- Each queue's statement is planned anew, which takes longer than to run it: so it is as plain as can be, and what follows is computed here.
 create or replace function core_private.count_queue(p_queue text)
 returns table (queue_length bigint, newest_msg_age_seconds integer, oldest_msg_age_seconds integer,
                visible bigint, in_flight bigint, waiting bigint, delayed bigint, parked bigint, length_is_estimate boolean)
@@ -13,6 +15,9 @@ as $$
 declare
     v_now      timestamptz := core_private.now();
     v_relation text := core_private.queue_relation(p_queue);
+    v_newest   timestamptz;
+    v_oldest   timestamptz;
+    v_of       double precision; -- how many there are by the statistics
 begin
     select 0, 0, 0, 0, false into queue_length, visible, in_flight, waiting, length_is_estimate;
     if to_regclass(v_relation) is null then
@@ -24,25 +29,21 @@ begin
         begin
             if pg_relation_size(v_relation::regclass) > 0 then
                 execute format($q$
-                    with head as (select q.vt, q.read_ct, q.headers from %1$s q limit 10001),
-                    n as (select count(*) as n, count(*) filter (where h.vt <= $1) as visible,
-                                 count(*) filter (where h.vt > $1 and h.read_ct > 0 and (h.headers ->> 'nexus-due' = core_private.iso(h.vt)) is not true) as in_flight,
-                                 count(*) filter (where h.vt > $1 and (h.read_ct <= 0 or h.headers ->> 'nexus-due' = core_private.iso(h.vt))) as waiting
-                            from head h),
-                    e as (select n.*, n.n > 10000 as big, greatest(c.reltuples, 10001) as rows from n, pg_class c where c.oid = $2::regclass),
-                    a as (
-                        select (select q.enqueued_at from %1$s q order by q.msg_id desc limit 1) as newest,
-                               (select q.enqueued_at from %1$s q order by q.msg_id limit 1) as oldest)
-                    select case when e.big then e.rows::bigint else e.n end,
-                           case when isfinite(a.newest) then least(greatest(extract(epoch from $1 - a.newest), 0), 2147483647)::integer end,
-                           case when isfinite(a.oldest) then least(greatest(extract(epoch from $1 - a.oldest), 0), 2147483647)::integer end,
-                           case when e.big then (e.visible * e.rows / e.n)::bigint else e.visible end,
-                           case when e.big then (e.in_flight * e.rows / e.n)::bigint else e.in_flight end,
-                           case when e.big then (e.waiting * e.rows / e.n)::bigint else e.waiting end, e.big
-                      from e cross join a
+                    select count(*), count(*) filter (where h.vt <= $1),
+                           count(*) filter (where h.vt > $1 and h.read_ct > 0 and (h.headers ->> 'nexus-due' = core_private.iso(h.vt)) is not true),
+                           (select q.enqueued_at from %1$s q order by q.msg_id desc limit 1), (select q.enqueued_at from %1$s q order by q.msg_id limit 1)
+                      from (select q.vt, q.read_ct, q.headers from %1$s q limit 10001) h
                     $q$, v_relation)
-                   into queue_length, newest_msg_age_seconds, oldest_msg_age_seconds, visible, in_flight, waiting, length_is_estimate
-                  using v_now, v_relation;
+                   into queue_length, visible, in_flight, v_newest, v_oldest using v_now;
+                waiting := queue_length - visible - in_flight;
+                newest_msg_age_seconds := case when isfinite(v_newest) then least(greatest(extract(epoch from v_now - v_newest), 0), 2147483647)::integer end;
+                oldest_msg_age_seconds := case when isfinite(v_oldest) then least(greatest(extract(epoch from v_now - v_oldest), 0), 2147483647)::integer end;
+                length_is_estimate := queue_length > 10000;
+                if length_is_estimate then
+                    v_of := (select greatest(c.reltuples, 10001) from pg_class c where c.oid = v_relation::regclass);
+                    select (visible * v_of / queue_length)::bigint, (in_flight * v_of / queue_length)::bigint, (waiting * v_of / queue_length)::bigint, v_of::bigint
+                      into visible, in_flight, waiting, queue_length;
+                end if;
             end if;
             raise exception using errcode = 'NXEND', message = 'the locks end here';
         exception

@@ -164,17 +164,27 @@ func newAtList(s *session) *cobra.Command {
 				return err
 			}
 			defer pool.Close()
-			return s.printPage(cmd, pool, listing{
+			l := listing{
 				what: "list scheduled events",
 				sql: `select schedule_id, namespace, event_type, fire_at, due_at, attempts, last_error, event_id
 				   from core.scheduled_events
-				  where status = $1::text
-				    and ($2::text = '' or namespace = $2::text)
-				    and ($3::text in ('', '*', event_type) or right($3::text, 2) in ('.*', ':*') and starts_with(event_type, left($3::text, -1)))`,
-				args:  []any{status, cfg.Namespace, eventType},
+				  where status = $1::text`,
+				args:  []any{status},
 				names: []string{"schedule_id", "namespace", "event_type", "fire_at", "due_at", "attempts", "last_error", "event_id"},
 				keys:  []key{{"due_at", "timestamptz"}, {"schedule_id", "uuid"}},
-			}, p)
+			}
+			switch {
+			case cfg.Namespace != "":
+				l.where("namespace = $%d::text", cfg.Namespace)
+				l.each = "select"
+			case status == "pending":
+				l.each = "select" // there is an index of these
+			default:
+				l.sql += " and namespace = e.namespace"
+				l.each = "select namespace from core.namespaces"
+			}
+			l.ofType("event_type", eventType)
+			return s.printPage(cmd, pool, l, p)
 		},
 	}
 	cmd.Flags().StringVar(&status, "status", "pending", "pending, appended, cancelled or failed")

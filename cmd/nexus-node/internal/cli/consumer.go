@@ -30,9 +30,10 @@ func newConsumerList(s *session) *cobra.Command {
 			defer pool.Close()
 			return s.printPage(cmd, pool, listing{
 				what: "list consumers",
-				sql: `select c.namespace, c.name, c.kind, c.state, c.patterns, c.queue_name, m.queue_length, m.in_flight, m.parked, c.max_in_flight, c.created_at
-				   from core.consumers c ` + queueCounts("c") + `
-				  where $1::text = '' or c.namespace = $1::text`,
+				sql: `select c.namespace, c.name, c.kind, c.state, c.patterns, c.queue_name, c.max_in_flight, c.created_at
+				   from core.consumers c where $1::text = '' or c.namespace = $1::text`,
+				shown: `select p.namespace, p.name, p.kind, p.state, p.patterns, p.queue_name, m.queue_length, m.in_flight, m.parked, p.max_in_flight, p.created_at
+				   from p ` + queueCounts,
 				args: []any{cfg.Namespace},
 				names: []string{
 					"namespace", "name", "kind", "state", "patterns", "queue_name", "queue_length", "in_flight", "parked", "max_in_flight", "created_at",

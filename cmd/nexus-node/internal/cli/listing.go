@@ -23,12 +23,29 @@ type listing struct {
 	keys  []key    // in the order of the list
 	desc  bool     // the last first
 	order string   // in place of keys, where the next page begins nowhere: its place moves
+
+	// Where an index has the first key alone, and that in order only within one type, or the like: a select of those, to which sql refers as e.
+	// Left to itself the planner would sort all there is.
+	each string
+	// What takes long is looked up for the rows that are shown alone: a select from them, as p.
+	shown string
 }
 
 // where narrows the list down; %d stands for the number of the argument.
 func (l *listing) where(condition string, arg any) {
 	l.args = append(l.args, arg)
 	l.sql += fmt.Sprintf(" and "+condition, len(l.args))
+}
+
+// ofType narrows it down to the event type or pattern, if there is any, by the column that has the type.
+func (l *listing) ofType(column, pattern string) {
+	prefix, isPattern := strings.CutSuffix(pattern, "*")
+	switch {
+	case pattern != "" && !isPattern:
+		l.where(column+" = $%d::text", pattern)
+	case prefix != "":
+		l.where("pg_catalog.starts_with("+column+", $%d::text)", prefix)
+	}
 }
 
 // key is a column that the list is ordered by, with its type.
@@ -85,39 +102,102 @@ func (s *session) printPage(cmd *cobra.Command, pool *pgxpool.Pool, l listing, p
 
 // rows are those of the page, and one more if there is one.
 func (l listing) rows(cmd *cobra.Command, pool *pgxpool.Pool, p page) ([]record, error) {
-	var order []string
-	for _, k := range l.keys {
-		order = append(order, k.column+either(l.desc, " desc", ""))
-	}
-	sql, args, err := l.after(cmd, p.cursor)
+	columns, places, args, err := l.place(cmd, p.cursor)
 	if err != nil {
 		return nil, err
 	}
-	sql += " order by " + cmp.Or(l.order, strings.Join(order, ", "))
+	sql := "select l.* from (" + l.sql + ") l"
+	if columns != nil {
+		sql += " where (" + strings.Join(columns, ", ") + ")" + l.beyond() + "(" + strings.Join(places, ", ") + ")"
+	}
+	limit := ""
 	if p.limit > 0 {
 		args = append(args, p.limit+1)
-		sql += fmt.Sprintf(" limit $%d::bigint", len(args))
+		limit = fmt.Sprintf(" limit $%d::bigint", len(args))
+	}
+	if l.each != "" {
+		sql = l.ofEach(sql, places, limit)
+	}
+	sql += l.ordered("l") + limit
+	if l.shown != "" {
+		sql = "select s.* from (with p as (" + sql + ") " + l.shown + ") s" + l.ordered("s")
 	}
 	return selectRecords(cmd.Context(), pool, l.what, sql, args...)
 }
 
-// after is the select of what comes after the cursor.
-func (l listing) after(cmd *cobra.Command, cursor string) (string, []any, error) {
-	sql, args := "select l.* from ("+l.sql+") l", slices.Clone(l.args)
+// ordered is the order of the list, of rows that are called so.
+func (l listing) ordered(row string) string {
+	if l.order != "" {
+		return " order by " + l.order
+	}
+	var order []string
+	for _, k := range l.keys {
+		order = append(order, row+"."+k.column+either(l.desc, " desc", ""))
+	}
+	return " order by " + strings.Join(order, ", ")
+}
+
+// ofEach is the select from each of the types, or whatever they are, as far as the page goes: the index alone says which value of the first key
+// is the last on it, and only rows before that are read. Those that are equal in the first key come from there on, too.
+func (l listing) ofEach(sql string, places []string, limit string) string {
+	sql += either(len(places) > 0, " and ", " where ")
+	from := "with e as materialized (" + l.each + ") select l.* from e"
+	if limit == "" {
+		return from + " cross join lateral (" + sql + "true) l"
+	}
+	first := "l." + l.keys[0].column
+	by := " order by " + first + either(l.desc, " desc", "")
+	past := "true"
+	if len(places) > 0 {
+		past = first + l.beyond() + places[0]
+	}
+	last := "select " + first + " from e cross join lateral (select " + first + " from (" + l.sql + ") l where " + past + by + limit + ") l" + by + limit
+	// A row of its own: policies ask before conditions with a sub-select, which no index would serve then.
+	last = "(select coalesce(" + either(l.desc, "min", "max") + "(" + first + "), " + either(l.desc, "'-infinity'", "'infinity'") + ") as key from (" + last + ") l)"
+	return from + " cross join " + last + " last cross join lateral (" + sql + first + either(l.desc, " >= ", " <= ") + "last.key" +
+		by + " fetch first (" + strings.TrimPrefix(limit, " limit ") + ") rows with ties) l"
+}
+
+// place are the columns of the keys and what the cursor has of them.
+func (l listing) place(cmd *cobra.Command, cursor string) (columns, places []string, args []any, err error) {
+	args = slices.Clone(l.args)
 	if cursor == "" {
-		return sql, args, nil
+		return nil, nil, args, nil
 	}
 	values, err := decodeCursor(cmd, cursor)
 	if err != nil || len(values) != len(l.keys) {
-		return "", nil, cmp.Or(err, usage(cmd, "--cursor "+quote(cursor)+" is none that this list has said"))
+		return nil, nil, nil, cmp.Or(err, usage(cmd, "--cursor "+quote(cursor)+" is none that this list has said"))
 	}
-	var columns, places []string
 	for i, k := range l.keys {
 		args = append(args, values[i])
 		columns = append(columns, "l."+k.column)
 		places = append(places, fmt.Sprintf("$%d::text::%s", len(args), k.kind))
 	}
-	return sql + " where (" + strings.Join(columns, ", ") + ")" + either(l.desc, " < ", " > ") + "(" + strings.Join(places, ", ") + ")", args, nil
+	return columns, places, args, nil
+}
+
+func (l listing) beyond() string { return either(l.desc, " < ", " > ") }
+
+// rest is a select of what comes after the cursor, in no order, to be counted. A part has the rows that differ in the first key, and one
+// those that differ in the second, and so on: the first is in an index that need not have the second.
+func (l listing) rest(cmd *cobra.Command, cursor string) (string, []any, error) {
+	columns, places, args, err := l.place(cmd, cursor)
+	if err != nil {
+		return "", nil, err
+	}
+	var parts []string
+	for i := range columns {
+		var same []string
+		for j := range i {
+			same = append(same, columns[j]+" = "+places[j]+" and ")
+		}
+		part := "select from (" + l.sql + ") l where " + strings.Join(same, "") + columns[i] + l.beyond() + places[i]
+		if l.each != "" {
+			part = "select from (" + l.each + ") e cross join lateral (" + part + ") l"
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, " union all "), args, nil
 }
 
 // sayMore tells how many rows there are beyond the page, up to a bound, and how to see them.
@@ -137,7 +217,7 @@ func (s *session) sayMore(cmd *cobra.Command, pool *pgxpool.Pool, l listing, p p
 	if err != nil {
 		return err
 	}
-	sql, args, err := l.after(cmd, next)
+	sql, args, err := l.rest(cmd, next)
 	if err != nil {
 		return err
 	}

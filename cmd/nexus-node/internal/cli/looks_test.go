@@ -2,8 +2,11 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -154,6 +157,60 @@ func TestEventsListAndAttempts(t *testing.T) {
 	}
 	s.fails(exitNotFound, []string{`no event "999999"`}, "events", "attempts", "999999")
 	s.fails(exitUsage, []string{"neither an event's id"}, "events", "attempts", "x")
+}
+
+// The log's index has a namespace's events by type, and a page is put together of all types. Many events are of one moment.
+func TestPagesOfEachType(t *testing.T) {
+	db, s := onDatabase(t)
+	db.Namespace("shop")
+	db.Namespace("mall")
+	start := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range 6 {
+		db.SetNow(start.Add(time.Duration(i) * time.Hour))
+		db.Exec("select core.emit(n, t) from unnest(array['mall', 'shop']) n, unnest(array['a.x', 'a.y', 'b', 'rare']) t, generate_series(1, 3) where t <> 'rare' or $1 = 2", i)
+		db.Exec(`select core.schedule_event(n, t, '{}', core.now() + interval '1 day') from unnest(array['mall', 'shop']) n, unnest(array['a.x', 'b']) t`)
+	}
+	db.Exec("select core.cancel_scheduled_event(schedule_id) from core.scheduled_events where event_type = 'b'")
+	s.as(db, "nexus_reader")
+	for _, c := range []struct{ list, key, rows string }{
+		{"events list -n shop", "event_id", "core.event_log where namespace = 'shop' order by emitted_at desc, event_id desc"},
+		{"events list -n shop --type a.*", "event_id", "core.event_log where namespace = 'shop' and event_type ~ '^a' order by emitted_at desc, event_id desc"},
+		{"events list -n shop --type b", "event_id", "core.event_log where namespace = 'shop' and event_type = 'b' order by emitted_at desc, event_id desc"},
+		{"events list -n shop --type none", "event_id", "core.event_log where false"},
+		{"events list -n shop --since 2030-01-01T01:00:00Z --before 2030-01-01T03:00:00Z", "event_id", `core.event_log
+			where namespace = 'shop' and emitted_at >= '2030-01-01 01:00Z' and emitted_at < '2030-01-01 03:00Z' order by emitted_at desc, event_id desc`},
+		{"at list", "schedule_id", "core.scheduled_events where status = 'pending' order by due_at, schedule_id"},
+		{"at list -n shop --type a.*", "schedule_id", "core.scheduled_events where status = 'pending' and namespace = 'shop' order by due_at, schedule_id"},
+		{"at list --status cancelled", "schedule_id", "core.scheduled_events where status = 'cancelled' order by due_at, schedule_id"},
+	} {
+		want := dbtest.Get[[]string](db, "select coalesce(array_agg(key), '{}') from (select "+c.key+"::text as key from "+c.rows+") r")
+		for _, limit := range []string{"2", "7", "0"} {
+			var got []string
+			for more := []string{}; ; {
+				r := s.run(slices.Concat(strings.Fields(c.list), []string{"--limit", limit, "-o", "json"}, more)...)
+				var rows []map[string]any
+				dec := json.NewDecoder(strings.NewReader(r.out))
+				dec.UseNumber()
+				if err := dec.Decode(&rows); err != nil {
+					t.Fatalf("%s: %v\n%s", c.list, err, r.errors)
+				}
+				for _, row := range rows {
+					got = append(got, fmt.Sprint(row[c.key]))
+				}
+				if r.errors == "" {
+					break
+				}
+				var said note
+				if err := json.Unmarshal([]byte(r.errors), &said); err != nil || said.Left != len(want)-len(got) {
+					t.Fatalf("%s --limit %s after %d of %d says %s, %v", c.list, limit, len(got), len(want), r.errors, err)
+				}
+				more = []string{"--cursor", said.Cursor}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s by pages of %s is\n%s, want\n%s", c.list, limit, got, want)
+			}
+		}
+	}
 }
 
 func TestSweepsAndAudit(t *testing.T) {
