@@ -116,13 +116,13 @@ func lookDrift(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	return ok("as they should be"), nil
 }
 
-// lookRuns looks at the newest run of each job of Nexus. What kept a job from beginning is the server's and not the job's: it is over
-// once any job has run since, whose own next run may be a day away.
+// lookRuns looks at the newest run of each job of Nexus. What kept a job from beginning, or cut it short, is the server's and not the
+// job's: it is over once any job has run since. Its own next run may be a day away.
 func lookRuns(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	type run struct{ Job, Message string }
 	rows, err := pool.Query(ctx, `select coalesce(r.jobname, 'job ' || r.jobid), coalesce(r.return_message, 'no message')
 		from (select distinct on (d.jobid) d.* from core.cron_job_runs d order by d.jobid, d.runid desc) r
-		where r.status = 'failed' and not (r.return_message ~ 'connection failed|background process|startup timeout'
+		where r.status = 'failed' and not (r.return_message ~ 'connection failed|background process|startup timeout|server restarted'
 			and exists (select from core.cron_job_runs s where s.runid > r.runid and s.status = 'succeeded'))
 		order by r.runid desc limit 100`)
 	if err != nil {

@@ -69,3 +69,23 @@ func TestJudgeLoad(t *testing.T) {
 		}
 	}
 }
+
+// A job that runs once a day is not complained of all day because the server was restarted under it.
+func TestARestartIsOverOnceAnyJobHasRun(t *testing.T) {
+	db := dbtest.New(t)
+	const run = `insert into cron.job_run_details (jobid, runid, status, return_message, username)
+		select jobid, $1::int, $2::text, $3::text, 'nexus_scheduler' from cron.job where jobname = $4::text`
+	db.Exec(run, 1, "failed", "server restarted", "nexus:job_run_details")
+	if got := named(t, examine(t, db.Owner), "pg_cron runs"); got.State != Warn {
+		t.Errorf("before anything has run: %+v", got)
+	}
+	db.Exec(run, 2, "succeeded", "1 row", "nexus:tick")
+	if got := named(t, examine(t, db.Owner), "pg_cron runs"); got.State != OK {
+		t.Errorf("after that: %+v", got)
+	}
+	db.Exec(run, 3, "failed", "ERROR: boom", "nexus:job_run_details")
+	db.Exec(run, 4, "succeeded", "1 row", "nexus:tick")
+	if got := named(t, examine(t, db.Owner), "pg_cron runs"); got.State != Warn {
+		t.Errorf("of its own failure: %+v", got)
+	}
+}
