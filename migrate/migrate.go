@@ -73,7 +73,7 @@ type Report struct {
 // Errors are of type *[nexus.Error] and of the family [nexus.ErrSchema]: NX501 the database is newer than this binary, NX503
 // an extension is missing or too old, NX504 the installer lacks rights, NX505 the file of an applied migration was changed, NX506 something was
 // built on a function or view that is to be dropped, NX507 something is not to be trusted;
-// or they carry Postgres's own code, 55P03 when another installer or a table's user did not finish in time, 40P01 when it lost
+// or they carry Postgres's own code, 55P03 when another installer or a table's user did not finish in time, who is named, 40P01 when it lost
 // a deadlock against one five times.
 func Up(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*Report, error) {
 	return up(ctx, pool, opts, embedded())
@@ -135,7 +135,7 @@ func install(ctx context.Context, pool *pgxpool.Pool, o options, want schema) (*
 	work, err = tx.decide(ctx, o, want)
 	if err == nil && work.blind && len(work.problems) == 0 {
 		if err := tx.run(ctx, o.Logger, []step{work.roles}); err != nil {
-			return work.report, err
+			return work.report, tx.explain(ctx, o.LockTimeout, err)
 		}
 		work, err = tx.decide(ctx, o, want)
 	}
@@ -143,7 +143,7 @@ func install(ctx context.Context, pool *pgxpool.Pool, o options, want schema) (*
 		return work.report, work.failure(err)
 	}
 	if err := tx.run(ctx, o.Logger, work.steps); err != nil {
-		return work.report, err
+		return work.report, tx.explain(ctx, o.LockTimeout, err)
 	}
 	after, err := tx.decide(ctx, o.once(), want)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -94,6 +95,24 @@ func TestAPlainRoleInstalls(t *testing.T) {
 		t.Errorf("the second run applied %q", report.Applied)
 	}
 	works(t, super)
+
+	// What others do it may not see, but who they are.
+	tx, err := super.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback(context.Background())
+	if _, err := tx.Exec(t.Context(), `lock table core.namespaces in share mode`); err != nil {
+		t.Fatal(err)
+	}
+	_, err = up(t.Context(), installer, &Options{LockTimeout: 50 * time.Millisecond}, sized())
+	if refused := wantCode(t, err, "55P03"); !strings.Contains(refused.Message, fmt.Sprintf("Held by pid %d of role postgres", tx.Conn().PgConn().PID())) ||
+		!strings.Contains(refused.Message, "ShareLock on core.namespaces") {
+		t.Errorf("it does not name who holds the table: %s", refused.Message)
+	}
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 
 	// What was missing is taken up once the administrator has mended it.
 	for _, line := range report.Missing {

@@ -79,37 +79,24 @@ func (tx *session) lock(ctx context.Context, o options) error {
 	if err != nil || got {
 		return wrap("lock", err)
 	}
-	holder := tx.lockHolder(ctx)
-	o.Logger.Info("waiting for another installer of this database", "holder", holder, "at_most", o.Wait)
+	holders := tx.holders(ctx, true, time.Now())
+	o.Logger.Info("waiting for the lock of installers of this database", "holder", describe(holders), "at_most", o.Wait)
 	start := time.Now()
 	_, err = tx.tx.Exec(ctx, fmt.Sprintf(`set local lock_timeout = %d; select pg_advisory_xact_lock(%d, %d); set local lock_timeout = 0`,
 		o.Wait.Milliseconds(), lockClass, lockObject))
 	var refused *pgconn.PgError
-	if errors.As(err, &refused) && refused.Code == "55P03" {
+	if errors.As(err, &refused) && refused.Code == lockTimedOut {
 		return &nexus.Error{
 			Op: "migrate", Code: refused.Code, Err: err,
-			Message: fmt.Sprintf("another installer (%s) did not finish within %v", holder, o.Wait),
-			Hint:    "wait for it, or end it: a killed installer leaves nothing behind",
+			Message: fmt.Sprintf("the lock of installers did not come within %v. Held by %s", o.Wait, describe(holders)),
+			Hint:    letGo(holders) + "\nAn installer that is ended leaves nothing behind.",
 		}
 	}
 	if err != nil {
 		return wrap("lock", err)
 	}
-	o.Logger.Info("the other installer is done", "waited", time.Since(start).Round(time.Millisecond))
+	o.Logger.Info("the lock of installers is free", "waited", time.Since(start).Round(time.Millisecond))
 	return nil
-}
-
-// lockHolder describes who installs at the moment. It may have ended by now, and its details may be hidden from us.
-func (tx *session) lockHolder(ctx context.Context) string {
-	holder := "unknown"
-	_ = tx.tx.QueryRow(ctx, `
-		select format('pid %s, %s, since %s', l.pid, coalesce(a.usename, 'another login'), coalesce(a.xact_start::text, 'unknown'))
-		  from pg_locks l
-		  left join pg_stat_activity a using (pid)
-		 where l.locktype = 'advisory' and l.classid = $1::bigint::oid and l.objid = $2::bigint::oid and l.objsubid = 2
-		   and l.granted and l.database = (select oid from pg_database where datname = current_database())
-		 limit 1`, pgx.QueryExecModeExec, int64(lockClass), int64(lockObject)).Scan(&holder)
-	return holder
 }
 
 // as runs f as another role and returns to the installer.

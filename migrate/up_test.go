@@ -457,8 +457,76 @@ func TestWaitingIsToldAndBounded(t *testing.T) {
 	var log bytes.Buffer
 	_, err = up(t.Context(), pool, &Options{Wait: 50 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(&log, nil))}, sample())
 	refused := wantCode(t, err, "55P03")
-	holder := fmt.Sprintf("pid %d", tx.Conn().PgConn().PID())
+	holder := fmt.Sprintf("pid %d of role postgres", tx.Conn().PgConn().PID())
 	if !strings.Contains(refused.Message, holder) || !strings.Contains(log.String(), holder) {
 		t.Errorf("neither error nor log may keep quiet about %s: %v\n%s", holder, refused, log.String())
 	}
+	if end := fmt.Sprintf("select pg_terminate_backend(%d);", tx.Conn().PgConn().PID()); !strings.Contains(refused.Hint, end) {
+		t.Errorf("the hint is %q, without %s", refused.Hint, end)
+	}
+}
+
+// sized is the sample with a migration that locks a table which is there.
+func sized() schema {
+	want := sample()
+	want.migrations = append(slices.Clone(want.migrations), nexussql.NewFile("migrations/0003_add_size.sql", `alter table core.namespaces add column size integer;`))
+	return want
+}
+
+// Whoever holds a table is named, with what it does and since when, and the line that ends it is the mend. Who comes and goes meanwhile is not.
+func TestWhoHoldsATableIsNamed(t *testing.T) {
+	c, err := pgdev.StartForTests(t.Context(), pgdev.Options{Settings: map[string]string{"max_prepared_transactions": "1"}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	address := c.URL(newDatabase(t, c))
+	pool := connect(t, address)
+	want := sized()
+	mustUp(t, pool, nil, sample())
+	user, err := pgxpool.ParseConfig(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	user.ConnConfig.RuntimeParams["application_name"] = "nightly 'report'"
+	tx, err := connectConfig(t, user).Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback(context.Background())
+	if _, err := tx.Exec(t.Context(), "select count(*)\n  from core.namespaces"); err != nil {
+		t.Fatal(err)
+	}
+	pid := tx.Conn().PgConn().PID()
+	_, err = up(t.Context(), pool, &Options{LockTimeout: 50 * time.Millisecond}, want)
+	refused := wantCode(t, err, "55P03")
+	for _, part := range []string{
+		"the tables that change: a lock did not come within 50ms. Held by ", fmt.Sprintf("pid %d of role postgres, application 'nightly ''report''', idle in transaction, in its transaction since 20", pid),
+		"holds AccessShareLock on core.namespaces; its statement: select count(*) from core.namespaces",
+	} {
+		if !strings.Contains(refused.Message, part) {
+			t.Errorf("the error does not say %q: %s", part, refused.Message)
+		}
+	}
+	if end := fmt.Sprintf("nexus-node migrate up\nselect pg_terminate_backend(%d);", pid); !strings.HasSuffix(refused.Hint, end) {
+		t.Errorf("the hint is %q, which does not end in %q", refused.Hint, end)
+	}
+
+	if _, err := tx.Exec(t.Context(), "prepare transaction 'left''behind'"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = up(t.Context(), pool, &Options{LockTimeout: 50 * time.Millisecond}, want)
+	refused = wantCode(t, err, "55P03")
+	if !strings.Contains(refused.Message, "Held by prepared transaction 'left''behind' of role postgres, in its transaction since 20") {
+		t.Errorf("the error says %s", refused.Message)
+	}
+	mend := strings.Split(refused.Hint, "\n")
+	if _, err := pool.Exec(t.Context(), mend[len(mend)-1]); err != nil {
+		t.Fatal(err)
+	}
+	mustUp(t, pool, nil, want)
 }

@@ -413,6 +413,7 @@ var mutants = []mutant{
 	{"S12 not visible is not fine", "core_private.others_cron_jobs", []string{"or row_security_active('cron.job') then", "then"}, "cron_drift/drift", false},
 	{"S12 not visible is not missing", "core_private.own_cron_drift", []string{"not has_schema_privilege('nexus_scheduler', 'cron', 'usage')", "false"}, "cron_drift/drift", false},
 	{"S12 a name makes no job one of Nexus's", "core_private.others_cron_jobs", []string{"r.rolname is null and j.jobname::text", "j.jobname::text"}, "cron_drift/drift", false},
+	{"S12 nor one of nexus_scheduler's", "core_private.own_cron_drift", []string{"or j.jobname like 'nexus:%' and j.command", "or j.jobname like 'nexus:%' or j.command"}, "cron_drift/drift", false},
 	{"S12 others' jobs are named", "core_private.others_cron_jobs", []string{"j.username::text <> 'nexus_scheduler'", "false"}, "cron_drift/drift", false},
 	{"S12 hidden namespaces", "core_private.own_cron_drift", []string{"select w.task_id, w.namespace, w.jobname, j.jobid", "select w.task_id, null::text as namespace, w.jobname, j.jobid"}, "cron_drift/drift", false},
 	{"S12 where nothing fires", "core.sync_cron_jobs", []string{"v_fires <> current_database()", "false"}, "cron_drift/drift", false},

@@ -89,3 +89,24 @@ func TestARestartIsOverOnceAnyJobHasRun(t *testing.T) {
 		t.Errorf("of its own failure: %+v", got)
 	}
 }
+
+// What somebody gave nexus_scheduler to run is his, whatever it is called; what calls a function of core is a leftover of Nexus's.
+func TestJobsThatAreNotNexuss(t *testing.T) {
+	db := dbtest.New(t)
+	add := func(name, command string) {
+		db.Exec(`insert into cron.job (schedule, command, database, username, active, jobname) values ('0 0 1 1 *', $1, current_database(), 'nexus_scheduler', true, $2)`, command, name)
+	}
+	add("nexus:report", "select score.of_the_month()")
+	if c := named(t, examine(t, db.Owner), jobs); c.State != OK {
+		t.Errorf("somebody's own: %+v", c)
+	}
+	add("nexus:old", "select core.run_sweep('old')")
+	c := named(t, examine(t, db.Owner), jobs)
+	if c.State != Warn || !strings.Contains(c.Found, "nexus:old is orphaned: Nexus has no such job") || strings.Contains(c.Found, "report") {
+		t.Fatalf("a leftover: %+v", c)
+	}
+	db.Exec(c.Mend)
+	if c := named(t, examine(t, db.Owner), jobs); c.State != OK {
+		t.Errorf("after the line that mends it: %+v", c)
+	}
+}

@@ -1,4 +1,6 @@
 -- One look at both sides: in one snapshot a task and its job agree, whoever is changing them. remedy is for core.sync_cron_jobs.
+--
+-- What a job does makes it one of Nexus's, and not its name or owner: one that a superuser gave nexus_scheduler and that calls nothing of core is his.
 create or replace function core_private.own_cron_drift()
 returns table (kind text, jobid bigint, jobname text, task_id uuid, namespace text, detail text, remedy text)
 language plpgsql stable security definer
@@ -36,7 +38,8 @@ begin
           left join core.namespaces n on n.namespace = j.namespace
           left join core_private.upkeep_jobs() u on u.command = j.does
          where not exists (select from wanted w where w.jobname = j.jobname)
-           and (j.of_task is not null or j.jobname like 'nexus:%' or u.jobname is not null))
+           and (j.of_task is not null or u.jobname is not null
+                or j.jobname like 'nexus:%' and j.command ~* '(^|[^a-z0-9_.])core[.][a-z_]+[[:space:]]*[(]'))
     select case when c.jobid is null then 'missing' when not c.here then 'wrong_database' when not c.active then 'deactivated' else 'altered' end,
            c.jobid, c.jobname, c.task_id, c.namespace, case when c.jobid is null then 'pg_cron has no such job' else c.says end, 'replace'
       from compared c where c.jobid is null or c.says <> ''

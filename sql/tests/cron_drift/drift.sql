@@ -43,10 +43,11 @@ select is(pg_temp.repaired(), pg_temp.expect('duplicated mended'), 'removed');
 select is(pg_temp.drift(), null, 'and all is well');
 select is((select count(*)::int from core.cron_jobs where jobname = 'mine'), case when cron then 1 else 0 end, 'what is not Nexus''s is left alone') from has;
 -- orphaned
-select pg_temp.harm($$set local role nexus_scheduler; select cron.schedule('shop:0123456789abcdef0123456789abcdef', '* * * * *', 'select 1'), cron.schedule('nexus:old', '* * * * *', 'select 1'); reset role$$);
-select is(pg_temp.drift(), pg_temp.expect('orphaned old Nexus has no such job; orphaned 0123456789abcdef0123456789abcdef its task is gone'), 'orphaned');
+select pg_temp.harm($$set local role nexus_scheduler; select cron.schedule('shop:0123456789abcdef0123456789abcdef', '* * * * *', 'select 1'), cron.schedule('nexus:old', '* * * * *', 'select core.run_sweep(''old'')'), cron.schedule('nexus:report', '* * * * *', 'select score.of(1)'); reset role$$);
+select is(pg_temp.drift(), pg_temp.expect('orphaned old Nexus has no such job; orphaned 0123456789abcdef0123456789abcdef its task is gone'), 'orphaned, but not by its name alone');
 select is(pg_temp.repaired(), pg_temp.expect('orphaned mended, orphaned named only'), 'the task''s is removed, what may be somebody''s is not');
-select pg_temp.harm($$delete from cron.job where jobname = 'nexus:old'$$);
+select is((select count(*)::int from core.cron_jobs where jobname = 'nexus:report'), case when cron then 1 else 0 end, 'and what is somebody''s is left alone, whatever its name') from has;
+select pg_temp.harm($$delete from cron.job where jobname in ('nexus:old', 'nexus:report')$$);
 create temporary table a as select * from core.scheduled_tasks where name = 'a';
 update core.scheduled_tasks set active = false where name = 'a';
 select pg_temp.harm(format($$set local role nexus_scheduler; select cron.schedule('shop:%s', '* * * * *', 'SELECT core.run_scheduled_task(''%s'')'); reset role$$, replace(task_id::text, '-', ''), task_id)) from a;
