@@ -74,11 +74,14 @@ func describe(holders []holder) string {
 
 // letGo is the hint: whoever holds the lock ends, or is ended.
 func letGo(holders []holder) string {
-	lines := []string{"Let it end, or end it; then: nexus-node migrate up"}
-	for _, h := range holders {
-		lines = append(lines, h.mend())
+	if len(holders) == 0 {
+		return "Run it again."
 	}
-	return strings.Join(lines, "\n")
+	var ends []string
+	for _, h := range holders {
+		ends = append(ends, h.mend())
+	}
+	return "Let it end, or end it: " + strings.Join(ends, " ") + " Then run this again."
 }
 
 // holdersSQL finds who holds the lock of installers ($1 true), or locks on what the installer changes. A row that is locked shows by the lock

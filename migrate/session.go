@@ -89,7 +89,7 @@ func (tx *session) lock(ctx context.Context, o options) error {
 		return &nexus.Error{
 			Op: "migrate", Code: refused.Code, Err: err,
 			Message: fmt.Sprintf("the lock of installers did not come within %v. Held by %s", o.Wait, describe(holders)),
-			Hint:    letGo(holders) + "\nAn installer that is ended leaves nothing behind.",
+			Hint:    letGo(holders) + " An installer that is ended leaves nothing behind.",
 		}
 	}
 	if err != nil {
