@@ -23,6 +23,8 @@ type lookout struct {
 	look func(ctx context.Context) (next time.Duration, err error) // how long until something is due
 	flag func(ctx context.Context, d time.Duration) error          // raises the flag for d, or lowers it
 
+	saying chan struct{} // full while the flag is set: the database must not hear last what was said first
+
 	mu      sync.Mutex
 	waiting map[int]bool  // the runners that have nothing to do, by number
 	changed chan struct{} // one of them began to wait
@@ -31,7 +33,7 @@ type lookout struct {
 func newLookout(
 	poll time.Duration, look func(context.Context) (time.Duration, error), flag func(context.Context, time.Duration) error,
 ) *lookout {
-	return &lookout{poll: poll, look: look, flag: flag, waiting: map[int]bool{}, changed: make(chan struct{}, 1)}
+	return &lookout{poll: poll, look: look, flag: flag, saying: make(chan struct{}, 1), waiting: map[int]bool{}, changed: make(chan struct{}, 1)}
 }
 
 // announce tells the database that a runner waits for d, or no longer for zero, if it does not know.
@@ -46,10 +48,15 @@ func (l *lookout) announce(ctx context.Context, runner int, d time.Duration) err
 	} else {
 		delete(l.waiting, runner)
 	}
-	others := len(l.waiting) > 0
 	l.mu.Unlock()
-	if d <= 0 && others {
-		return nil
+	select {
+	case l.saying <- struct{}{}:
+		defer func() { <-l.saying }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if waits := len(l.who()) > 0; waits != (d > 0) {
+		return nil // another one waits, or nobody does any more
 	}
 	return l.flag(ctx, d)
 }

@@ -107,3 +107,30 @@ func TestTheFlagStaysWhileOneRunnerWaits(t *testing.T) {
 		}
 	}
 }
+
+// A statement that lowers the flag may take long, on a busy server; meanwhile somebody begins to wait.
+func TestTheFlagIsUpForWhoBeganToWaitLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var up time.Duration
+		l := newLookout(time.Second, nil, func(_ context.Context, d time.Duration) error {
+			if d == 0 {
+				<-time.After(100 * time.Millisecond) // of the clock of synctest
+			}
+			up = d
+			return nil
+		})
+		say := func(runner int, d time.Duration) {
+			if err := l.announce(t.Context(), runner, d); err != nil {
+				t.Error(err)
+			}
+		}
+		say(0, waitFor)
+		go say(0, 0)
+		<-time.After(10 * time.Millisecond)
+		say(1, waitFor)
+		<-time.After(time.Second)
+		if up != waitFor {
+			t.Errorf("the flag is up for %s under a runner that waits", up)
+		}
+	})
+}

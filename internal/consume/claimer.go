@@ -379,8 +379,17 @@ func (l *Loop) recovered() {
 	l.failures, l.retryAt, l.logged, l.lastErr = 0, time.Time{}, time.Time{}, nil
 }
 
-// announce raises or lowers the flag that makes emitters call. Without it work is found by polling, only later.
+// announce raises or lowers the flag that makes emitters call. Without it work is found by polling, only later. The database hears
+// last what was decided last: a flag that is down under a loop which counts on it costs each event seconds.
 func (l *Loop) announce(d time.Duration) {
+	l.announcing.Lock()
+	defer l.announcing.Unlock()
+	l.mu.Lock()
+	waits := !l.pace.announced.IsZero()
+	l.mu.Unlock()
+	if waits != (d > 0) {
+		return // the other claimer has decided otherwise since, and says so
+	}
 	ctx, cancel := context.WithTimeout(l.ctx, exchangeTimeout)
 	defer cancel()
 	if err := l.Announce(ctx, d); err != nil {

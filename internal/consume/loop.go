@@ -69,6 +69,8 @@ type Loop struct {
 	end  context.CancelFunc
 	kick chan struct{} // something changed that a claimer may act on
 
+	announcing sync.Mutex // comes before mu: one announcement after the other
+
 	mu        sync.Mutex
 	work      sync.Cond // for workers: there is something in ready, or never will be
 	changed   sync.Cond // for await: a counter changed

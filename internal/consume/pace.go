@@ -136,9 +136,9 @@ func (p *pace) callMe(now time.Time) bool {
 	return p.empty >= announceAt && (p.announced.IsZero() || p.looked.IsZero() && now.Sub(p.announced) >= announceFor/2)
 }
 
-// callOff reports whether emitters should be told not to.
+// callOff reports whether emitters should be told not to. Claims that bring nothing may take longer than busyFor until they count as a gap.
 func (p *pace) callOff(now time.Time) bool {
-	return !p.announced.IsZero() && !p.busy.IsZero() && now.Sub(p.busy) > busyFor
+	return p.empty == 0 && !p.announced.IsZero() && !p.busy.IsZero() && now.Sub(p.busy) > busyFor
 }
 
 // backoff is the wait after the nth failure in a row.

@@ -62,6 +62,10 @@ func TestEmittersAreAskedToCallOnlyWhileIdle(t *testing.T) {
 	if !p.callOff(later) {
 		t.Error("not called off by a flood")
 	}
+	p.claimed(later, 0, false)
+	if p.callOff(later.Add(time.Second)) {
+		t.Error("called off by claims that bring nothing, slow as they are")
+	}
 }
 
 func TestSweepsAreBoundedInTime(t *testing.T) {
