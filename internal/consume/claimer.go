@@ -174,6 +174,11 @@ func (l *Loop) ask(now time.Time, want int) (Ask, *floor, []*limit) {
 		l.floors[key] = f
 	}
 	a.Floor, a.Window = f.from(now, a.Limit)
+	if f.ahead == 0 && 2*(l.running+len(l.ready)) < a.Limit {
+		// Few are expected, and the others' must not be locked, or the loop they are for passes over them: what is woken together looks at
+		// the same moment. A window of more than twice the limit locks only what is taken.
+		a.Window = max(a.Window, min(2*a.Limit+1, widest))
+	}
 	if a.Sweep = l.pace.sweepNow(now); a.Sweep {
 		l.pace.sweeping = true
 		a.Window = max(l.pace.sweepWindow, a.Window)

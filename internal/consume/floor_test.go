@@ -146,3 +146,28 @@ func TestFullClaimsGoOnWhereTheyEnded(t *testing.T) {
 		t.Errorf("after a claim that was not full it starts at %d, want the floor", from)
 	}
 }
+
+// Two loops of a node are woken by the same event, and look at it in the same moment. A look of the one that locks it hides it from the
+// other, which then rests. A window of more than twice the limit locks only what is taken.
+func TestAnIdleLoopLocksNothingOfOthers(t *testing.T) {
+	idle := func() *Loop {
+		return &Loop{Config: Config{Turn: new(Turn)}, patterns: []string{"a"}, floors: map[string]*floor{}, pace: pace{poll: time.Second}}
+	}
+	for _, workers := range []int{1, 50, 200, 10_000} {
+		a, _, _ := idle().ask(time.Now(), workers)
+		if a.Window <= 2*workers && a.Window != widest {
+			t.Errorf("%d idle workers look at %d", workers, a.Window)
+		}
+	}
+	// What is in hand is hidden, and a wide window counts it.
+	busy := idle()
+	busy.running = 100
+	if a, _, _ := busy.ask(time.Now(), 100); a.Window != 100 {
+		t.Errorf("busy workers look at %d for a limit of 100", a.Window)
+	}
+	flooded := idle()
+	flooded.floors[""] = &floor{ahead: 1}
+	if a, _, _ := flooded.ask(time.Now(), 100); a.Window != 100 {
+		t.Errorf("with more to come they look at %d for a limit of 100", a.Window)
+	}
+}
