@@ -213,7 +213,7 @@ type terminal struct {
 
 func newTerminal(t *testing.T, dir, path string) *terminal {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, stop := context.WithTimeout(t.Context(), 10*time.Minute)
 	cmd := exec.CommandContext(ctx, "bash", "--norc")
 	cmd.Dir = dir
 	// The go.work of the clone means nothing to a reader, and neither does what this test was called with.
