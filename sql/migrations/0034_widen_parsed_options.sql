@@ -1,0 +1,2 @@
+-- It returns one option more.
+drop function if exists core_private.parse_emit_options(jsonb, timestamptz, text);
