@@ -22,7 +22,7 @@ type listing struct {
 	names []string // the columns, for a list of nothing
 	keys  []key    // in the order of the list
 	desc  bool     // the last first
-	order string   // in place of keys, where the next page begins nowhere: its place moves
+	order string   // in place of keys, where the next page begins nowhere: its place moves, and all rows are made for the first
 
 	// Where an index has the first key alone, and that in order only within one type, or the like: a select of those, to which sql refers as e.
 	// Left to itself the planner would sort all there is.
@@ -94,8 +94,22 @@ func (s *session) printPage(cmd *cobra.Command, pool *pgxpool.Pool, l listing, p
 	if more {
 		records = records[:p.limit]
 	}
+	all := 0
+	if l.order != "" && p.limit > 0 {
+		for i, r := range records { // the last column says how many there are
+			last := len(r.names) - 1
+			if _, err := fmt.Sscan(plain(r.values[last]), &all); err != nil {
+				return err
+			}
+			records[i].names, records[i].values = r.names[:last], r.values[:last]
+		}
+	}
 	if err := s.printRecords(l.names, records); err != nil || !more {
 		return err
+	}
+	if l.order != "" {
+		s.say(note{Text: fmt.Sprintf("%d shown, %s left; --limit 0 shows all", p.limit, thousands(all-p.limit)), Shown: p.limit, Left: all - p.limit})
+		return nil
 	}
 	return s.sayMore(cmd, pool, l, p, records[len(records)-1])
 }
@@ -106,7 +120,7 @@ func (l listing) rows(cmd *cobra.Command, pool *pgxpool.Pool, p page) ([]record,
 	if err != nil {
 		return nil, err
 	}
-	sql := "select l.* from (" + l.sql + ") l"
+	sql := "select l.*" + either(l.order != "" && p.limit > 0, ", pg_catalog.count(*) over () as all_rows", "") + " from (" + l.sql + ") l"
 	if columns != nil {
 		sql += " where (" + strings.Join(columns, ", ") + ")" + l.beyond() + "(" + strings.Join(places, ", ") + ")"
 	}
@@ -202,17 +216,6 @@ func (l listing) rest(cmd *cobra.Command, cursor string) (string, []any, error) 
 
 // sayMore tells how many rows there are beyond the page, up to a bound, and how to see them.
 func (s *session) sayMore(cmd *cobra.Command, pool *pgxpool.Pool, l listing, p page, last record) error {
-	if l.order != "" {
-		all, err := countRows(cmd.Context(), pool, l.what, l.sql, l.args...)
-		if err != nil {
-			return err
-		}
-		s.say(note{
-			Text:  fmt.Sprintf("%d shown, %s left; --limit 0 shows all", p.limit, atMost(all-p.limit, countedRows-p.limit)),
-			Shown: p.limit, Left: all - p.limit, LeftMore: all > countedRows,
-		})
-		return nil
-	}
 	next, err := encodeCursor(cmd, l.keys, last)
 	if err != nil {
 		return err
