@@ -57,8 +57,9 @@ begin
                 return; -- dropped meanwhile
         end;
     end if;
-    delayed := (select count(*) from (select from core.delayed d where d.queue_name = p_queue limit 10001) d);
-    parked := (select count(*) from (select from core.parked p where p.queue_name = p_queue limit 10001) p);
+    select (select count(*) from (select from core.delayed d where d.queue_name = p_queue limit 10001) d),
+           (select count(*) from (select from core.parked p where p.queue_name = p_queue limit 10001) p)
+      into delayed, parked;
     return next;
 end $$;
 comment on function core_private.count_queue(text) is 'The numbers of one queue; all NULL while somebody holds a lock on the queue that forbids reading, and but what is delayed or parked for it while its table is missing; no row for one that is dropped meanwhile. Whoever calls it has asked whether the caller may know.';

@@ -161,13 +161,13 @@ func (l listing) ofEach(sql string, places []string, limit string) string {
 	}
 	first := "l." + l.keys[0].column
 	by := " order by " + first + either(l.desc, " desc", "")
-	past := "true"
+	past, key := "true", either(l.desc, "min", "max")+"("+first+")"
 	if len(places) > 0 {
-		past = first + l.beyond() + places[0]
+		past, key = first+l.beyond()+places[0], "coalesce("+key+", "+places[0]+")"
 	}
 	last := "select " + first + " from e cross join lateral (select " + first + " from (" + l.sql + ") l where " + past + by + limit + ") l" + by + limit
 	// A row of its own: policies ask before conditions with a sub-select, which no index would serve then.
-	last = "(select coalesce(" + either(l.desc, "min", "max") + "(" + first + "), " + either(l.desc, "'-infinity'", "'infinity'") + ") as key from (" + last + ") l)"
+	last = "(select " + key + " as key from (" + last + ") l)"
 	return from + " cross join " + last + " last cross join lateral (" + sql + first + either(l.desc, " >= ", " <= ") + "last.key" +
 		by + " fetch first (" + strings.TrimPrefix(limit, " limit ") + ") rows with ties) l"
 }

@@ -171,6 +171,9 @@ func TestPagesOfEachType(t *testing.T) {
 		db.Exec(`select core.schedule_event(n, t, '{}', core.now() + interval '1 day') from unnest(array['mall', 'shop']) n, unnest(array['a.x', 'b']) t`)
 	}
 	db.Exec("select core.cancel_scheduled_event(schedule_id) from core.scheduled_events where event_type = 'b'")
+	db.Exec(`insert into core.dead_letters (namespace, source_kind, source_ref, event_type, payload, attempts, failed_at, reason)
+		select n, 'delivery', to_jsonb(row_number() over ()), t, '{}', 1, core.now(), r from unnest(array['mall', 'shop']) n, unnest(array['a.x', 'b']) t,
+		       unnest(array['short', repeat('long', 100)]) r, generate_series(1, 3)`)
 	s.as(db, "nexus_reader")
 	for _, c := range []struct{ list, key, rows string }{
 		{"events list -n shop", "event_id", "core.event_log where namespace = 'shop' order by emitted_at desc, event_id desc"},
@@ -179,6 +182,9 @@ func TestPagesOfEachType(t *testing.T) {
 		{"events list -n shop --type none", "event_id", "core.event_log where false"},
 		{"events list -n shop --since 2030-01-01T01:00:00Z --before 2030-01-01T03:00:00Z", "event_id", `core.event_log
 			where namespace = 'shop' and emitted_at >= '2030-01-01 01:00Z' and emitted_at < '2030-01-01 03:00Z' order by emitted_at desc, event_id desc`},
+		{"dlq list --type a.x", "dead_letter_id", "core.dead_letters where event_type = 'a.x' and resolved_at is null order by dead_letter_id"},
+		{"dlq list --type a.x -n shop --reason short", "dead_letter_id", `core.dead_letters
+			where event_type = 'a.x' and resolved_at is null and namespace = 'shop' and reason = 'short' order by dead_letter_id`},
 		{"at list", "schedule_id", "core.scheduled_events where status = 'pending' order by due_at, schedule_id"},
 		{"at list -n shop --type a.*", "schedule_id", "core.scheduled_events where status = 'pending' and namespace = 'shop' order by due_at, schedule_id"},
 		{"at list --status cancelled", "schedule_id", "core.scheduled_events where status = 'cancelled' order by due_at, schedule_id"},

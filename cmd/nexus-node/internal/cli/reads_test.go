@@ -2,13 +2,16 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
@@ -70,7 +73,7 @@ var lines = map[string][]look{
 	"consumer list":   {{"", 5100}, {"-n ns5", 1300}, {"--limit 2", 2700}},
 	"cron diff":       {{"", 2400}},
 	"dlq group":       {{"", 760}, {"-n ns5", 280}},
-	"dlq list":        {{"", 970}, {"-n ns5", 1900}, {"--type type.7", 1500}},
+	"dlq list":        {{"", 540}, {"-n ns5", 1300}, {"--type type.7", 2600}},
 	"events attempts": {{"01900000-0000-7000-8000-00000000beef", 20}},
 	"events list":     {{"", 810}, {"-n ns5 --type type.15", 730}, {"-n ns2", 5000}, {"-n ns1", 3000}, {"-n ns5", 5100}},
 	"namespace list":  {{"", 250}},
@@ -156,6 +159,75 @@ func TestLooksReadWhatTheyShow(t *testing.T) {
 	})
 	for verb := range known {
 		t.Errorf("%s is no list", verb)
+	}
+}
+
+// At the promised size each look takes 100 ms at most, the command's own work and its connection counted in. Pages don't tell what a look computes.
+// The best of some counts, since a machine does other things, too.
+func TestLooksAreQuick(t *testing.T) {
+	if os.Getenv("NEXUS_TEST_LONG") == "" {
+		t.Skip("fills a database for a minute, and wants the machine for itself: make test-long sets NEXUS_TEST_LONG")
+	}
+	db, s := onDatabase(t)
+	bigdb.Fill(t, db, bigdb.Promised)
+	connect := func(role string) (*pgx.Conn, string) {
+		_, u := db.As(role)
+		conn, err := pgx.Connect(t.Context(), u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close(context.Background()) })
+		return conn, u
+	}
+	quick := func(what string, look func() error) {
+		t.Helper()
+		best := time.Hour
+		for range 9 {
+			begun := time.Now()
+			if err := look(); err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+			best = min(best, time.Since(begun))
+		}
+		t.Logf("%6.1f ms: %s", best.Seconds()*1000, what)
+		if best > 100*time.Millisecond {
+			t.Errorf("%s takes %s", what, best)
+		}
+	}
+	ask := func(conn *pgx.Conn, sql string) {
+		t.Helper()
+		quick(sql, func() error {
+			_, err := conn.Exec(t.Context(), sql)
+			return err
+		})
+	}
+	reader, readerURL := connect("nexus_reader")
+	for _, name := range slices.Sorted(maps.Keys(views)) {
+		for _, l := range views[name] {
+			ask(reader, "select * from core."+name+" "+l.ask)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(functions)) {
+		for _, l := range functions[name] {
+			ask(reader, "select * from core."+name+"("+l.ask+")")
+		}
+	}
+	operator, _ := connect("nexus_operator")
+	for _, filter := range []string{`{"type": "none"}`, `{"type": "none.*"}`, `{"reason": "none"}`, `{"namespace": "ns5"}`, `{"namespace": "ns1"}`, `{"type": "type.7"}`} {
+		ask(operator, "select * from core.preview_dead_letters('"+filter+"')")
+	}
+	s.cfg.DatabaseURL = readerURL
+	task := dbtest.Get[string](db, "select name from core.scheduled_tasks where namespace = 'ns5' limit 1") // of a tenth it is another
+	for _, verb := range slices.Sorted(maps.Keys(lines)) {
+		for _, l := range lines[verb] {
+			line := strings.Fields(strings.ReplaceAll(verb+" "+l.ask, "task113", task))
+			quick(strings.Join(line, " "), func() error {
+				if r := s.run(line...); r.code != exitOK && verb != "cron diff" {
+					return errors.New(r.errors)
+				}
+				return nil
+			})
+		}
 	}
 }
 
