@@ -29,9 +29,8 @@ type Emitter struct {
 type EmitOptions struct {
 	DedupeKey string // a second event with the key is a duplicate, for as long as the namespace remembers keys
 
-	// DedupeWhilePending ends the key when the event has been handled, whatever came of it (also a dead letter), and keeps it until
-	// then. An event emitted while a handler runs is a duplicate: give that handler nothing that it may have read too early.
-	DedupeWhilePending bool
+	// DedupeWhile ends the key with its event, and not before. Empty: it ends when the namespace forgets keys.
+	DedupeWhile DedupeWhile
 
 	OrderingKey   string            // picks the lane in ordered consumers
 	DeliverAt     time.Time         // not before; excludes Delay
@@ -43,6 +42,18 @@ type EmitOptions struct {
 	AuthoredAt    time.Time         // when it happened, if that is not now
 	Tags          []string
 }
+
+// DedupeWhile is how long a dedupe key holds that ends with its event, see [EmitOptions].
+type DedupeWhile string
+
+const (
+	// WhileQueued holds the key until a node takes the event, also while that is delayed, parked or waits for another attempt. Nobody takes
+	// it before the transaction of whoever was told of a duplicate has ended: so each change is seen by a handler that began after it.
+	WhileQueued DedupeWhile = "queued"
+	// WhilePending holds it until the event has been handled or has become a dead letter. What changes under a running handler is not
+	// asked for again: it is for work of which one run is enough.
+	WhilePending DedupeWhile = "pending"
+)
 
 // Emission is one event of a batch.
 type Emission struct {
@@ -232,7 +243,7 @@ func (e Emitter) emitBatch(ctx context.Context, q nexus.DBTX, batch []Emission) 
 func (e Emitter) options(ctx context.Context, op, at string, m *EmitOptions) (string, error) {
 	o := db.NewOptions(op, at)
 	o.Text("dedupe_key", m.DedupeKey)
-	o.Flag("dedupe_while_pending", m.DedupeWhilePending)
+	o.Text("dedupe_while", string(m.DedupeWhile))
 	o.Text("ordering_key", m.OrderingKey)
 	o.Time("deliver_at", m.DeliverAt)
 	o.Duration("delay", m.Delay)

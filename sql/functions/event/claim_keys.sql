@@ -1,8 +1,8 @@
 -- Whoever inserts a key first wins; the others wait for its transaction in the insert, and a second statement, which has a new
 -- snapshot under READ COMMITTED, reads the winner. If that one rolled back and its row is gone again, or is an expired one, the loop goes round. Keys are
 -- taken in one order, so that calls with the same keys cannot deadlock. A key of p_pending knows its message from the start: it is free
--- once that is nowhere any more, which is looked up by whoever wants the key.
-create or replace function core_private.claim_keys(p_namespace text, p_keys text[], p_now timestamptz, p_expires_at timestamptz, p_pending text[])
+-- once that is nowhere any more, or, to those who ask with one of p_queued, in somebody's hand. Whoever wants the key looks.
+create or replace function core_private.claim_keys(p_namespace text, p_keys text[], p_now timestamptz, p_expires_at timestamptz, p_pending text[], p_queued text[])
 returns table (key text, event_id bigint, event_uid uuid, won boolean, msg_id bigint)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -31,7 +31,7 @@ begin
         delete from core.event_keys e
          using (select x.ctid as tid from core.event_keys x
                  where x.namespace = p_namespace and x.key = any (v_todo)
-                   and case when x.msg_id is null then x.expires_at <= p_now else not core_private.is_pending(x.namespace, x.msg_id, x.event_id) end
+                   and case when x.msg_id is null then x.expires_at <= p_now else not core_private.keeps_key(x.namespace, x.msg_id, x.event_id, x.key = any (p_queued), p_now) end
                  order by x.key collate "C" for update) old
          where e.ctid = old.tid;
         with ins as (
@@ -50,7 +50,7 @@ begin
         exit when v_todo = '{}';
         select coalesce(array_agg(e.key), '{}') as keys, coalesce(array_agg(e.event_id), '{}') as ids, coalesce(array_agg(e.event_uid), '{}') as uids
           into r from core.event_keys e where e.namespace = p_namespace and e.key = any (v_todo)
-           and case when e.msg_id is null then e.expires_at > p_now else core_private.is_pending(e.namespace, e.msg_id, e.event_id) end;
+           and case when e.msg_id is null then e.expires_at > p_now else core_private.keeps_key(e.namespace, e.msg_id, e.event_id, e.key = any (p_queued), p_now) end;
         v_keys := v_keys || r.keys; v_ids := v_ids || r.ids; v_uids := v_uids || r.uids;
         v_won := v_won || array_fill(false, array[cardinality(r.keys)]);
         v_msgs := v_msgs || array_fill(null::bigint, array[cardinality(r.keys)]);
@@ -58,4 +58,4 @@ begin
     end loop;
     return query select u.* from unnest(v_keys, v_ids, v_uids, v_won, v_msgs) u;
 end $$;
-comment on function core_private.claim_keys(text, text[], timestamptz, timestamptz, text[]) is 'For each distinct key the event it stands for, whether this call won it, and the message drawn for it, if it is among p_pending. Raises 40001 or 40P01 where Postgres does; both mean: run the transaction again.';
+comment on function core_private.claim_keys(text, text[], timestamptz, timestamptz, text[], text[]) is 'For each distinct key the event it stands for, whether this call won it, and the message drawn for it, if it is among p_pending. Raises 40001 or 40P01 where Postgres does; both mean: run the transaction again.';

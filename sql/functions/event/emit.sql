@@ -30,7 +30,7 @@ declare
     v_authored_at    timestamptz;
     v_tags           text[];
     v_depth          integer := 0;
-    v_pending        boolean := false;
+    v_while          text;
     v_held_id        bigint;
     v_caller         name    := case when current_setting('role') = 'none' then session_user::name else current_setting('role')::name end;
 begin
@@ -48,15 +48,16 @@ begin
         perform core_private.check_payload(p_payload, v_max_bytes);
     end if;
     if p_options is distinct from '{}' then
-        select o.dedupe_key, o.ordering_key, o.due_at, o.headers, o.producer, o.correlation_id, o.causation_uid, o.broadcast, o.authored_at, o.tags, o.depth, o.while_pending
-          into v_dedupe_key, v_ordering_key, v_due_at, v_headers, v_producer, v_correlation_id, v_causation_uid, v_broadcast, v_authored_at, v_tags, v_depth, v_pending
+        select o.dedupe_key, o.ordering_key, o.due_at, o.headers, o.producer, o.correlation_id, o.causation_uid, o.broadcast, o.authored_at, o.tags, o.depth, o.dedupe_while
+          into v_dedupe_key, v_ordering_key, v_due_at, v_headers, v_producer, v_correlation_id, v_causation_uid, v_broadcast, v_authored_at, v_tags, v_depth, v_while
           from core_private.parse_emit_options(p_options, v_now) o;
     end if;
 
     perform pg_current_xact_id();
     if v_dedupe_key is not null then
         select k.event_id, k.event_uid, k.won, k.msg_id into v_key
-          from core_private.claim_keys(p_namespace, array[v_dedupe_key], v_now, v_now + v_dedupe_for, case when v_pending then array[v_dedupe_key] else '{}' end) k;
+          from core_private.claim_keys(p_namespace, array[v_dedupe_key], v_now, v_now + v_dedupe_for, case when v_while is null then '{}' else array[v_dedupe_key] end,
+                                       case when v_while = 'queued' then array[v_dedupe_key] else '{}' end) k;
         if not v_key.won then
             return query select v_key.event_id, v_key.event_uid, null::bigint, true;
             return;
@@ -112,4 +113,4 @@ begin
     duplicate := false;
     return next;
 end $$;
-comment on function core.emit(text, text, jsonb, jsonb) is 'Emits one event in the caller''s transaction: a log row and a delivery to each matching consumer, or nothing. message_id is that on the default queue, NULL while delayed and for a duplicate. Options: dedupe_key, dedupe_while_pending (the key ends when the event has been handled), ordering_key, deliver_at or delay, headers, producer, correlation_id, causation_uid, authored_at, tags, depth. broadcast is refused until consumers can do it. Raises NX001, NX002, NX003, NX004, NX005, NX101, NX110, NX401, NX402, NX601, NX604.';
+comment on function core.emit(text, text, jsonb, jsonb) is 'Emits one event in the caller''s transaction: a log row and a delivery to each matching consumer, or nothing. message_id is that on the default queue, NULL while delayed and for a duplicate. Options: dedupe_key, dedupe_while (queued: the key ends when a node takes the event; pending: when it has been handled), ordering_key, deliver_at or delay, headers, producer, correlation_id, causation_uid, authored_at, tags, depth. broadcast is refused until consumers can do it. Raises NX001, NX002, NX003, NX004, NX005, NX101, NX110, NX401, NX402, NX601, NX604.';

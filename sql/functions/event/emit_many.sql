@@ -16,7 +16,8 @@ declare
     v_there    boolean;
     v_lost     text;
     v_keys     text[];
-    v_pending  text[];
+    v_pending  text[] := '{}';
+    v_queued   text[] := '{}';
 begin
     select n.dedupe_for, n.default_consumer into v_ns from core.namespaces n where n.namespace = p_namespace;
     perform pg_current_xact_id();
@@ -24,8 +25,10 @@ begin
         perform core_private.parse_emit_options(o.value, p_now, format('[%s]', o.n)) from unnest(p_options) with ordinality o(value, n);
         v_keys := array(select o.value ->> 'dedupe_key' from unnest(p_options) o(value) where o.value ? 'dedupe_key');
         -- The first event with a key speaks for it, also in this.
-        v_pending := array(select f.key from (select distinct on (o.value ->> 'dedupe_key') o.value ->> 'dedupe_key' as key, o.value -> 'dedupe_while_pending' as pending
-                                                from unnest(p_options) with ordinality o(value, n) where o.value ? 'dedupe_key' order by 1, o.n) f where f.pending = 'true');
+        select coalesce(array_agg(f.key), '{}'), coalesce(array_agg(f.key) filter (where f.holds = 'queued'), '{}') into v_pending, v_queued
+          from (select distinct on (o.value ->> 'dedupe_key') o.value ->> 'dedupe_key' as key, o.value ->> 'dedupe_while' as holds
+                  from unnest(p_options) with ordinality o(value, n) where o.value ? 'dedupe_key' order by 1, o.n) f
+         where f.holds is not null;
     end if;
 
     for v_consumer in select c.name, c.queue_name, c.patterns from core.consumers c where c.namespace = p_namespace and c.kind = 'unordered' loop
@@ -63,7 +66,7 @@ begin
 
     -- first: which event of the call speaks for its dedupe key.
     return query execute format($q$
-        with keys as materialized (select k.key, k.event_id, k.event_uid, k.won, k.msg_id from core_private.claim_keys($1, $5, $3, $6, $11) k where cardinality($5) > 0),
+        with keys as materialized (select k.key, k.event_id, k.event_uid, k.won, k.msg_id from core_private.claim_keys($1, $5, $3, $6, $11, $12) k where cardinality($5) > 0),
         parsed as materialized (
             select t.n, t.event_type, t.payload, o.dedupe_key, o.ordering_key, o.due_at, o.headers, o.producer, o.correlation_id, o.causation_uid, o.broadcast,
                    o.authored_at, o.tags, o.depth, k.event_id as key_id, k.event_uid as key_uid, k.msg_id as held_id, t.given_uid, coalesce(t.principal, $7) as principal,
@@ -94,6 +97,6 @@ begin
         case when v_default is null then 'null::bigint'
              else format('case when i.due_at is null then coalesce(i.held_id, nextval(%L::regclass)) end', core_private.queue_sequence(v_default)) end,
         v_queues)
-    using p_namespace, p_event_types, p_now, p_payloads, coalesce(v_keys, '{}'), p_now + v_ns.dedupe_for, core_private.principal(), p_options, p_event_uids, p_principals, coalesce(v_pending, '{}');
+    using p_namespace, p_event_types, p_now, p_payloads, coalesce(v_keys, '{}'), p_now + v_ns.dedupe_for, core_private.principal(), p_options, p_event_uids, p_principals, v_pending, v_queued;
 end $$;
 comment on function core_private.emit_many(text, text[], jsonb[], jsonb[], timestamptz, uuid[], text[]) is 'Writes events whose arguments have been checked: log, queues, delays. The last two arguments are for events that were accepted earlier: their uids, and who had them emitted. Raises NX004, NX005, NX110, NX604.';

@@ -5,19 +5,18 @@ create or replace function core_private.parse_emit_options(
     p_at      text = '',
     out dedupe_key text, out ordering_key text, out due_at timestamptz, out headers jsonb, out producer text,
     out correlation_id text, out causation_uid uuid, out broadcast boolean, out authored_at timestamptz, out tags text[], out depth integer,
-    out while_pending boolean)
+    out dedupe_while text)
 returns record
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_known constant text[] := array['dedupe_key', 'ordering_key', 'deliver_at', 'delay', 'headers', 'producer', 'correlation_id',
-                                     'causation_uid', 'broadcast', 'authored_at', 'tags', 'depth', 'dedupe_while_pending'];
+                                     'causation_uid', 'broadcast', 'authored_at', 'tags', 'depth', 'dedupe_while'];
     v_key text;
 begin
     depth := 0;
     broadcast := false;
-    while_pending := false;
     if p_options is null or p_options = '{}' then
         return;
     end if;
@@ -34,14 +33,15 @@ begin
         end if;
     end loop;
     dedupe_key := p_options ->> 'dedupe_key';
-    if p_options ? 'dedupe_while_pending' then
-        if jsonb_typeof(p_options -> 'dedupe_while_pending') <> 'boolean' then
-            perform core_private.fail_option('dedupe_while_pending' || p_at, p_options -> 'dedupe_while_pending', 'Give true or false.');
+    if p_options ? 'dedupe_while' then
+        dedupe_while := p_options ->> 'dedupe_while';
+        if dedupe_while is null or dedupe_while not in ('queued', 'pending') then
+            perform core_private.fail_option('dedupe_while' || p_at, p_options -> 'dedupe_while',
+                'Give "queued" (until a node takes the event) or "pending" (until it has been handled).');
         end if;
-        while_pending := (p_options ->> 'dedupe_while_pending')::boolean;
-        if while_pending and dedupe_key is null then
-            raise exception using errcode = 'NX005', column = 'dedupe_while_pending' || p_at, message = format('dedupe_while_pending%s is given without a dedupe_key', p_at),
-                hint = 'Give the dedupe_key that is to end with the handling of the event, or leave it out.';
+        if dedupe_key is null then
+            raise exception using errcode = 'NX005', column = 'dedupe_while' || p_at, message = format('dedupe_while%s is given without a dedupe_key', p_at),
+                hint = 'Give the dedupe_key that is to end with the event, or leave it out.';
         end if;
     end if;
     ordering_key := p_options ->> 'ordering_key';

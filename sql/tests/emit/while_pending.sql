@@ -1,7 +1,7 @@
 -- A key that ends with the handling of its event, wherever the delivery is until then, and whatever comes of it.
 select core.create_namespace('shop', '{"dedupe_for": "1 day", "unhandled_after": "1 hour"}');
 create function pg_temp.emit(p_key text, p_more jsonb = '{}') returns boolean language sql as $$
-  select duplicate from core.emit('shop', 'sync', '1', jsonb_build_object('dedupe_key', p_key, 'dedupe_while_pending', true) || p_more) $$;
+  select duplicate from core.emit('shop', 'sync', '1', jsonb_build_object('dedupe_key', p_key, 'dedupe_while', 'pending') || p_more) $$;
 create function pg_temp.claim() returns setof record language sql as $$
   select c.* from core.claim('core_events_shop', '{sync}', '{0}', 10, '1 min') c where c.outcome = 'claimed' $$;
 create function pg_temp.settle(p_how text) returns void language plpgsql as $$
@@ -44,6 +44,11 @@ select is((select (q.msg_id = k.msg_id, q.headers ->> 'nexus-due' is not null)::
 select pg_temp.settle('handled');
 select ok(not pg_temp.emit('late'), 'until it is handled');
 select pg_temp.settle('handled');
+select ok(not pg_temp.emit('far', '{"delay": "5 days"}'), 'delayed for longer than keys are remembered');
+update nexus_test.clock set shift = '6 days';
+select is((select count(*)::int from core.event_keys where key = 'far' and expires_at < core.now()), 1, 'its time is over');
+select is(core_private.expire_keys(), 1, 'the sweep takes the other');
+select ok(pg_temp.emit('far'), 'and leaves that of what is delayed');
 -- taken off the queue by hand
 select ok(not pg_temp.emit('purged'), 'written');
 select core.purge_queue('core_events_shop', 'core_events_shop');
@@ -60,18 +65,18 @@ select ok(not (select duplicate from core.emit('shop', 'sync', '1', '{"dedupe_ke
 select pg_temp.settle('handled');
 -- batches
 create temporary table b as select row_number() over () as n, e.* from core.emit_batch('shop', array_fill('sync'::text, array[5]), array_fill('1'::jsonb, array[5]),
-  array['{"dedupe_key": "x", "dedupe_while_pending": true}', '{"dedupe_key": "x"}', '{"dedupe_key": "y", "dedupe_while_pending": true, "delay": "1 h"}', '{"dedupe_key": "z"}', '{}']::jsonb[]) e;
+  array['{"dedupe_key": "x", "dedupe_while": "pending"}', '{"dedupe_key": "x"}', '{"dedupe_key": "y", "dedupe_while": "pending", "delay": "1 h"}', '{"dedupe_key": "z"}', '{}']::jsonb[]) e;
 select is((select string_agg(duplicate::text, ' ' order by n) from b), 'false true false false false', 'the first of a key speaks for it');
 select is((select string_agg(k.key, ' ' order by k.key) from core.event_keys k where k.key in ('x', 'y', 'z') and k.msg_id is not null), 'x y', 'and says how long it holds');
 select is((select count(*)::int from pgmq.q_core_events_shop q join core.event_keys k on k.msg_id = q.msg_id and k.key = 'x'), 1, 'x is that message');
 select is((select count(*)::int from core.delayed d join core.event_keys k on k.msg_id = d.msg_id and k.key = 'y'), 1, 'y is delayed as it');
 select ok(pg_temp.emit(k), k || ' is pending') from unnest('{x,y}'::text[]) k;
 -- refused
-select throws_ok($$ select core.emit('shop', 'sync', '1', '{"dedupe_while_pending": true}') $$, 'NX005', null, 'without a key');
-select throws_ok($$ select core.emit('shop', 'sync', '1', '{"dedupe_key": "k", "dedupe_while_pending": "yes"}') $$, 'NX005', null, 'not a boolean');
+select throws_ok($$ select core.emit('shop', 'sync', '1', '{"dedupe_while": "pending"}') $$, 'NX005', null, 'without a key');
+select throws_ok($$ select core.emit('shop', 'sync', '1', '{"dedupe_key": "k", "dedupe_while": "yes"}') $$, 'NX005', null, 'another word');
 -- parked, since nobody handles its type any more
 select core.purge_queue('core_events_shop', 'core_events_shop');
-select ok(not (select duplicate from core.emit('shop', 'other', '1', '{"dedupe_key": "parked", "dedupe_while_pending": true}')), 'of a type that nobody handles');
+select ok(not (select duplicate from core.emit('shop', 'other', '1', '{"dedupe_key": "parked", "dedupe_while": "pending"}')), 'of a type that nobody handles');
 select core.register_node('shop', 'n1', true, '{sync}');
 select is(core_private.park_unhandled() ->> 'parked', '1', 'it is parked');
 select ok(pg_temp.emit('parked'), 'and pending');

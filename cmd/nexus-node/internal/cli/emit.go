@@ -66,7 +66,7 @@ comes on stdin. Without one it is {}.`,
 	f := cmd.Flags()
 	f.StringVarP(&file, "file", "f", "", `read the payload from this file; "-" is stdin`)
 	f.StringVar(&opts.DedupeKey, "dedupe-key", "", "a second event with this key is not written, its ids are those of the first")
-	f.BoolVar(&opts.DedupeWhilePending, "dedupe-while-pending", false, "the dedupe key ends when the event has been handled")
+	f.StringVar((*string)(&opts.DedupeWhile), "dedupe-while", "", "the dedupe key ends with its event: queued (when a node takes it) or pending (when it has been handled)")
 	f.StringVar(&opts.OrderingKey, "ordering-key", "", "picks the lane in ordered consumers")
 	f.StringVar(&at, "deliver-at", "", "not before this time, RFC 3339: 2026-11-28T09:00:00Z")
 	f.DurationVar(&opts.Delay, "delay", 0, "not before this much later: 90s, 2h")
