@@ -5,13 +5,15 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/nexuspg/nexus/queue"
 )
 
 // valuesOf are the words that flags take, for the shell. A confirmation is not among them: it is there to be typed.
 var valuesOf = map[string][]string{
 	"output": {asTable, asJSON}, "retry-shape": {"exponential", "linear", "constant"}, "misfire": {"skip", "fire_once", "backfill"},
 	"overlap": {"allow", "skip", "queue_one"}, "source": sourceKinds, "status": {"pending", "appended", "cancelled", "failed"},
-	"as": {"handled_by_handler", "ignored"}, "default-consumer": {"on", "off"},
+	"as": {"handled_by_handler", "ignored"}, "default-consumer": {"on", "off"}, "dedupe-while": {string(queue.WhileQueued), string(queue.WhilePending)},
 }
 
 // namesOf are the selects of what arguments and flags name, by the command that holds the verb and the argument: those that begin with $1, of
