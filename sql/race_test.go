@@ -288,12 +288,12 @@ func TestAnEventIsHeldForASecond(t *testing.T) {
 	duplicate(false, "at first")
 	db.Advance(time.Minute)
 	duplicate(true, "while nobody holds it, however long it has been due,")
-	first, second := hold(), pgx.Tx(nil)
+	first := hold()
 	if n := dbtest.Get[int](db, claim); n != 0 {
 		t.Errorf("%d were claimed under one who was told of it", n)
 	}
 	duplicate(false, "while another holds it")
-	second = hold()
+	second := hold()
 	duplicate(true, "of the second, which has just been emitted,")
 	if err := first.Commit(t.Context()); err != nil {
 		t.Fatal(err)
