@@ -29,7 +29,7 @@ type Event struct {
 	AuthoredAt      time.Time       // what the emitter said, if it did
 	ProducerNodeID  string
 	ScheduledTaskID uuid.UUID // the recurring task that fired the event
-	Slot            time.Time // the slot of that task for which it fired
+	Slot            time.Time // the slot of that task for which it fired; zero where the task was run by hand, which is for no slot: use EmittedAt then
 	CorrelationID   string
 	CausationUID    uuid.UUID // UID of the event whose handler emitted this one
 	Depth           int       // how many events lie between this one and the start of its chain

@@ -84,7 +84,7 @@ func (n *Node) settle() (*settled, error) {
 	}
 	var err error
 	if s.handlers, err = consume.NewHandlers(list, s.Retry); err != nil {
-		return nil, invalid("Handler", err.Error(), "make them all On, all On with Express, all OnBatch or all OnLeased, or give one a consumer of its own")
+		return nil, invalid("Handler", err.Error(), "make them all On, all On with Express, all OnBatch or all OnLeased, or give the events a type each")
 	}
 	return s, s.effective(n.pool, n.handlers)
 }

@@ -98,7 +98,8 @@ func DeleteTask(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, name stri
 	return db.Do(ctx, q, "delete_task", "core.delete_task($1::text, $2::text)", string(ns), name)
 }
 
-// RunTaskNow emits the task's event now, once more than its schedule says. A paused task is refused.
+// RunTaskNow emits the task's event now, once more than its schedule says. A paused task is refused. The event is for no slot:
+// [nexus.Event] has a ScheduledTaskID, but its Slot is zero, which a handler that works up to d.Slot must look for.
 func RunTaskNow(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, name string) error {
 	return db.Do(ctx, q, "run_task_now", "core.run_task_now($1::text, $2::text)", string(ns), name)
 }

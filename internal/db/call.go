@@ -18,7 +18,7 @@ func Call(ctx context.Context, q nexus.DBTX, op, sql string, args []any, dest ..
 	if err := Given(op, q); err != nil {
 		return err
 	}
-	return Error(ctx, op, q.QueryRow(ctx, sql, args...).Scan(dest...))
+	return ErrorOn(ctx, q, op, q.QueryRow(ctx, sql, args...).Scan(dest...))
 }
 
 // Given refuses a q that is nil, in whatever disguise.

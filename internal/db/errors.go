@@ -24,12 +24,15 @@ const (
 // Error turns what a call of op under ctx returned into what the module returns:
 // a *[nexus.Error] if the server answered or the connection failed; the context's error, unwrapped, if ctx ended first; and
 // whatever else went wrong (a closed transaction, a value that does not scan) with op in front.
-func Error(ctx context.Context, op string, err error) error {
+func Error(ctx context.Context, op string, err error) error { return ErrorOn(ctx, nil, op, err) }
+
+// ErrorOn is [Error] of a call on q, whose login it names where that lacks a right.
+func ErrorOn(ctx context.Context, q any, op string, err error) error {
 	if err == nil {
 		return nil
 	}
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return refusal(op, pg, err)
+		return refusal(q, op, pg, err)
 	}
 	// Anything goes wrong on a connection whose context has ended; the end is the reason.
 	if end := ctx.Err(); end != nil {
@@ -44,7 +47,7 @@ func Error(ctx context.Context, op string, err error) error {
 	return fmt.Errorf("%s: %w", op, err)
 }
 
-func refusal(op string, pg *pgconn.PgError, err error) *nexus.Error {
+func refusal(q any, op string, pg *pgconn.PgError, err error) *nexus.Error {
 	e := &nexus.Error{
 		Op: op, Code: pg.Code, Message: pg.Message, Field: pg.ColumnName, Detail: pg.Detail, Hint: pg.Hint, Err: err,
 	}
@@ -53,9 +56,9 @@ func refusal(op string, pg *pgconn.PgError, err error) *nexus.Error {
 		e.Detail = "SQLSTATE " + pg.Code
 		e.Hint = "bring the schema up to the version of this program: nexus-node migrate up"
 	}
-	// Postgres's own refusal of EXECUTE has no hint; which duty it takes is a matter of the function.
+	// Postgres's own refusal has no hint; who may call a function is a matter of its duty.
 	if pg.Code == "42501" && pg.Routine == "aclcheck_error" && e.Hint == "" {
-		e.Hint = "the duty that may call it is granted with its role: see docs/reference/functions.md and docs/explanation/security.md"
+		e.Hint = grantHint(op, pg, loginOf(q))
 	}
 	return e
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
@@ -45,12 +47,58 @@ func TestRefusalKeepsItsParts(t *testing.T) {
 	}
 }
 
-// EXECUTE is the first check of the caller, and Postgres says nothing about how it is granted.
-func TestMissingExecuteIsExplained(t *testing.T) {
-	err := call(t.Context(), dbtest.New(t).Pool, "select core.create_namespace('shop')")
-	got, _ := errors.AsType[*nexus.Error](err)
-	if got == nil || got.Code != "42501" || !strings.Contains(got.Hint, "duty") || !errors.Is(err, nexus.ErrForbidden) {
-		t.Errorf("got %+v", got)
+// EXECUTE is the first check of the caller, and Postgres says nothing about how it is granted. The transaction it aborted cannot be asked.
+func TestMissingRightsNameTheRoleAndTheGrant(t *testing.T) {
+	t.Parallel()
+	data := dbtest.New(t)
+	login, url := data.As("nexus_producer", "nexus_consumer")
+	pool, err := pgxpool.New(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	conn := connectTo(t, url, pgx.QueryExecModeCacheStatement)
+	std := stdlib.OpenDBFromPool(pool)
+	t.Cleanup(func() { _ = std.Close() })
+	for sql, role := range map[string]string{
+		"select done from core.replay_dead_letters('{}')":                  "nexus_operator",
+		"select core.drop_namespace('shop', 'shop')":                       "nexus_admin",
+		"select p::text from core.peek('core_events_shop') p":              "nexus_reader",
+		"select dead_letter_id::text from core.unresolved_dead_letters":    "nexus_reader",
+		"select dead_letter_id::text from core.dead_letters for key share": "nexus_reader",
+	} {
+		tx, err := pool.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, q := range map[string]nexus.DBTX{"pool": pool, "conn": conn, "tx": tx, "database/sql": nexus.SQL(std)} {
+			err := call(t.Context(), q, sql)
+			got, _ := errors.AsType[*nexus.Error](err)
+			want := "grant " + role + " to " + login + ";"
+			if name == "database/sql" {
+				want = "grant " + role + " to the login"
+			}
+			if got == nil || got.Code != "42501" || !strings.Contains(got.Hint, want) || !strings.Contains(got.Hint, "role "+role) || !errors.Is(err, nexus.ErrForbidden) {
+				t.Errorf("%s: %s: %v; want %q", name, sql, err, want)
+			}
+		}
+		_ = tx.Rollback(t.Context())
+	}
+}
+
+// A list in Go that says what SQL grants.
+func TestTheRolesOfFunctionsAreThoseOfTheGrants(t *testing.T) {
+	t.Parallel()
+	data := dbtest.New(t)
+	granted := dbtest.Get[map[string][]string](data, `select json_object_agg(name, roles) from (
+		select p.proname as name, array_agg(distinct a.grantee::regrole::text order by a.grantee::regrole::text) as roles
+		  from pg_proc p join pg_namespace n on n.oid = p.pronamespace cross join aclexplode(p.proacl) a
+		 where n.nspname in ('core', 'core_private') and a.grantee <> p.proowner and a.grantee::regrole::text like 'nexus\_%'
+		   and a.grantee::regrole::text not in ('nexus_owner', 'nexus_scheduler', 'nexus_guard')
+		 group by p.proname) g`)
+	listed := db.Callers()
+	if diff := cmp.Diff(granted, listed); diff != "" {
+		t.Errorf("internal/db/rights.go (-granted +listed):\n%s", diff)
 	}
 }
 

@@ -25,7 +25,7 @@ type record struct {
 func selectRecords(ctx context.Context, pool *pgxpool.Pool, what, sql string, args ...any) ([]record, error) {
 	rows, err := pool.Query(ctx, "select pg_catalog.to_json(t)::text, core.now() from ("+sql+") t", args...)
 	if err != nil {
-		return nil, db.Error(ctx, what, err)
+		return nil, db.ErrorOn(ctx, pool, what, err)
 	}
 	records, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (record, error) {
 		var text string
@@ -37,7 +37,7 @@ func selectRecords(ctx context.Context, pool *pgxpool.Pool, what, sql string, ar
 		r.now = now
 		return r, err
 	})
-	return records, db.Error(ctx, what, err)
+	return records, db.ErrorOn(ctx, pool, what, err)
 }
 
 func parseRecord(object []byte) (record, error) {
