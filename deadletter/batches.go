@@ -58,7 +58,7 @@ func batches(f Filter, each func(Result), do func(Filter, Result) (Result, error
 		if r.Matched < f.Limit || limit != 0 && total.Matched >= limit {
 			return total, nil
 		}
-		f.AfterID = max(f.AfterID, r.LastID)
+		f.AfterID, f.told = max(f.AfterID, r.LastID), true
 	}
 }
 

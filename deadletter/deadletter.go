@@ -26,6 +26,8 @@ type Filter struct {
 	Before, After time.Time // when it was given up
 	AfterID       int64     // only ids beyond this one: the LastID of the batch before
 	Limit         int       // how many at most; 0: 1,000, and no limit where a function goes on in batches
+
+	told bool // a batch before has said which ids are not there
 }
 
 // ReplayOptions are the options of core.replay_dead_letters.
@@ -42,15 +44,18 @@ type Result struct {
 	Done    int
 	Skipped int // left as they are: their consumer is gone, or someone else resolves them now
 
-	LastID int64  // of a replay: the highest id that matched, for Filter.AfterID
-	Skips  []Skip // of a replay: why some were skipped
+	LastID int64 // of a replay: the highest id that matched, for Filter.AfterID
+
+	// Skips says why some were skipped, of a replay, and which of Filter.IDs are no unresolved dead letters: they are resolved already, or not
+	// there, or not for you to see. The latter matched nothing, so they are counted in no field but this one.
+	Skips []Skip
 }
 
-// Skip is a reason why dead letters were not replayed.
+// Skip is a reason why dead letters were left as they are.
 type Skip struct {
 	Why   string  `json:"why"`
 	Count int     `json:"count"`
-	IDs   []int64 `json:"ids"` // the first ten
+	IDs   []int64 `json:"ids"` // the first ten; of Filter.IDs that are no unresolved dead letters, all
 }
 
 // The resolutions that [Resolve] takes.
@@ -78,13 +83,40 @@ func Replay(ctx context.Context, q nexus.DBTX, f Filter, opts *ReplayOptions) (R
 		return Result{}, err
 	}
 	var r Result
-	var skips string
-	err = db.Call(ctx, q, op, "select matched, done, skipped, coalesce(last_id, 0), skips::text from core.replay_dead_letters($1::text::jsonb, $2::text::jsonb)",
-		[]any{filter, options}, &r.Matched, &r.Done, &r.Skipped, &r.LastID, &skips)
+	var skips, unmatched string
+	err = db.Call(ctx, q, op, "select matched, done, skipped, coalesce(last_id, 0), skips::text, "+f.unmatched()+" from core.replay_dead_letters($1::text::jsonb, $2::text::jsonb)",
+		[]any{filter, options}, &r.Matched, &r.Done, &r.Skipped, &r.LastID, &skips, &unmatched)
 	if err != nil {
 		return Result{}, err
 	}
-	return r, json.Unmarshal([]byte(skips), &r.Skips)
+	return r, r.skip(skips, unmatched)
+}
+
+// unmatched is what the statement says of the ids given. It sees what was there before the function, whose work has a later snapshot.
+func (f *Filter) unmatched() string {
+	if len(f.IDs) == 0 || f.told {
+		return "'[]'"
+	}
+	return `(select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object('why', s.why, 'count', pg_catalog.cardinality(s.ids), 'ids', s.ids) order by s.ids), '[]')::text
+		from (select w.why, pg_catalog.array_agg(distinct g.id order by g.id) as ids
+			from (select e::bigint as id from pg_catalog.jsonb_array_elements_text($1::text::jsonb -> 'ids') e) g
+			left join core.dead_letters l on l.dead_letter_id = g.id
+			cross join lateral (select case when l.dead_letter_id is null then 'there is no such dead letter, or none that you may see'
+				when l.resolved_at is not null then 'it is resolved already: ' || l.resolution
+				when l.status <> 'pending' then 'a handler of dead letters is at work on it' end as why) w
+			where w.why is not null and g.id > coalesce(($1::text::jsonb ->> 'after_id')::bigint, 0)
+			group by w.why) s)`
+}
+
+func (r *Result) skip(lists ...string) error {
+	for _, list := range lists {
+		var more []Skip
+		if err := json.Unmarshal([]byte(list), &more); err != nil {
+			return err
+		}
+		r.Skips = append(r.Skips, more...)
+	}
+	return nil
 }
 
 // Resolve settles dead letters without delivering them, as [Ignored] or [HandledByHandler], for a reason that is kept with each.
@@ -102,8 +134,12 @@ func settle(ctx context.Context, q nexus.DBTX, op string, f Filter, function str
 	if err != nil {
 		return r, err
 	}
-	err = db.Call(ctx, q, op, "select matched, done, skipped from "+function, append([]any{filter}, args...), &r.Matched, &r.Done, &r.Skipped)
-	return r, err
+	var unmatched string
+	err = db.Call(ctx, q, op, "select matched, done, skipped, "+f.unmatched()+" from "+function, append([]any{filter}, args...), &r.Matched, &r.Done, &r.Skipped, &unmatched)
+	if err != nil {
+		return Result{}, err
+	}
+	return r, r.skip(unmatched)
 }
 
 func (f *Filter) encode(op string) (string, error) {
