@@ -34,6 +34,10 @@ type Change struct {
 // task, counted from 1 as arrays are in SQL: "p_tasks[3].jitter".
 func (d Declared) Apply(ctx context.Context, q nexus.DBTX, dryRun bool) ([]Change, error) {
 	const op = "apply_tasks"
+	if d.Owner == "" {
+		return nil, &nexus.Error{Op: op, Code: nexus.CodeArgumentValue, Field: "Declared.Owner", Message: "Declared.Owner is empty",
+			Hint: "name the deployment, the same each time: what it no longer declares is deleted"}
+	}
 	tasks := make([]json.RawMessage, len(d.Tasks))
 	for i := range d.Tasks {
 		t := &d.Tasks[i]
@@ -88,8 +92,13 @@ func (d Declared) Declare(ctx context.Context, rt *svc.Runtime) error {
 	}
 	changes, err := own.Apply(ctx, rt.Own, false)
 	for _, c := range changes {
-		rt.Logger.LogAttrs(ctx, slog.LevelInfo, "task "+c.Action+"d", slog.String("task", c.Task), slog.String("owner", d.Owner),
-			slog.String("field", c.Field), slog.String("from", c.From), slog.String("to", c.To))
+		what := []slog.Attr{slog.String("task", c.Task), slog.String("owner", d.Owner)}
+		for _, a := range []slog.Attr{slog.String("field", c.Field), slog.String("from", c.From), slog.String("to", c.To)} {
+			if a.Value.String() != "" {
+				what = append(what, a)
+			}
+		}
+		rt.Logger.LogAttrs(ctx, slog.LevelInfo, "task "+c.Action+"d", what...)
 	}
 	return err
 }

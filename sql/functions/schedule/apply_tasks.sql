@@ -68,8 +68,12 @@ begin
                 if sqlstate !~ '^NX' then
                     raise;
                 end if;
+                if sqlstate = 'NX208' then
+                    v_hint := 'Choose another name, declare it under the owner that has it, or delete the task first.';
+                end if;
                 raise exception using errcode = sqlstate, hint = v_hint, column = format('p_tasks[%s]', r.n) || coalesce('.' || nullif(regexp_replace(v_column, '^p_(tasks.*)?', ''), ''), ''),
-                    message = format('task %s: %s', coalesce(quote_literal(left(r.e ->> 'name', 200)), r.n::text), v_message);
+                    message = case when starts_with(v_message, 'task ') then v_message
+                                   else format('task %s: %s', coalesce(quote_literal(left(r.e ->> 'name', 200)), r.n::text), v_message) end;
             end;
             if v_old is null then
                 v_changes := v_changes || jsonb_build_object('task', format('%s/%s', r.e ->> 'namespace', r.e ->> 'name'), 'action', 'create', 'new_value', v_new ->> 'cron_expression');
