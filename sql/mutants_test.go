@@ -34,6 +34,8 @@ var mutants = []mutant{
 	{"I3 a borrowed session asks for none", "core.require_namespace", []string{"perform core_private.refuse_borrowed_session();", ""}, "rights/borrowed", false},
 	{"NS1 a lost queue is made again", "core.register_namespace", []string{"return core_private.restore_queues(p_namespace) <> '{}';", "return false;"}, "create_namespace/lost_queue", false},
 	{"NS1 a queue that has lost a part", "core_private.missing_parts", []string{"v_missing := v_missing || 'archive'::text;", "null;"}, "create_namespace/lost_queue", false},
+	{"NS1 a queue whose consumer was deleted", "core_private.unregistered_queues", []string{"exists (select from core.consumers c where c.consumer_id = q.consumer_id)", "true"}, "create_namespace/unregistered", false},
+	{"NS1 a queue that is registered again keeps its consumer", "core_private.restore_queues", []string{"do update set consumer_id = excluded.consumer_id", "do nothing"}, "create_namespace/unregistered", false},
 	{"NS1 a queue that pgmq does not know", "core_private.missing_parts", []string{"if not v_known then", "if false then"}, "create_namespace/lost_queue", false},
 	{"NS1 with other ids", "core_private.restore_queues", []string{"core_private.above_known_ids(r.queue_name), false", "1, false"}, "create_namespace/lost_queue", false},
 	{"NS1 ids of events that were", "core_private.above_known_ids", []string{"s.last_value from", "1 from"}, "create_namespace/lost_ids", false},

@@ -108,6 +108,10 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 			Broken, "missing: core_events_shop of namespace shop, the archive of core_events_mall of namespace mall", "select core.create_namespace('shop');"},
 		{"lost queues", `select core.create_namespace('shop'); delete from pgmq.meta where queue_name = 'core_events_shop_dlq'`,
 			Warn, "pgmq's row of core_events_shop_dlq", "select core.create_namespace('shop');"},
+		{"lost queues", "select core.create_namespace('shop'); delete from core.queues where queue_name = 'core_events_shop'",
+			Broken, "missing: the row in core.queues of core_events_shop of namespace shop", "select core.create_namespace('shop');"},
+		{"lost queues", "select core.create_namespace('shop'); delete from core.namespaces",
+			Broken, "tables of no namespace, which is gone with what it had but those: core_events_shop, core_events_shop_dlq", "select core.create_namespace('shop');"},
 		{"partitions ahead", `do $$ declare p text; begin
 			select partition_name into p from core.partitions where not is_default order by to_time desc offset 2 limit 1;
 			execute format('drop table core.%I', p); end $$`, Warn, "missing: ", "core.run_sweep('partitions')"},
@@ -236,6 +240,19 @@ func TestWhatIsNotVisibleIsNotWell(t *testing.T) {
 	for _, name := range rows {
 		if c := named(t, examine(t, admin), name); c.State != OK {
 			t.Errorf("to an administrator: %+v", c)
+		}
+	}
+	// A row that is missing is hidden from nobody: one check complains of it.
+	db.Exec("delete from core.queues where namespace = 'shop'")
+	for _, pool := range []*pgxpool.Pool{admin, db.Owner} {
+		checks := examine(t, pool)
+		for _, name := range rows {
+			if c := named(t, checks, name); c.State != OK {
+				t.Errorf("without rows of core.queues: %+v", c)
+			}
+		}
+		if c := named(t, checks, "lost queues"); c.State != Broken {
+			t.Errorf("without rows of core.queues: %+v", c)
 		}
 	}
 }

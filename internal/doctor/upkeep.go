@@ -16,7 +16,7 @@ var upkeep = []probe{
 	{name: "default partition", why: "rows there block the making of the partition they belong to", rows: true, look: lookDefault},
 	{name: "partitions ahead", why: "events of a month without its partition end up in the default one", look: lookPartitions},
 	{name: "partition owners", why: "a partition that somebody else made, with pg_partman or by hand, cannot be changed by a migration", look: lookOwners},
-	{name: "lost queues", why: "without its tables nothing is emitted to a queue, handled or buried; what is delayed, parked or scheduled for it waits", look: lookLostQueues},
+	{name: "lost queues", why: "without its tables nothing is emitted to a queue, handled or buried, and without its row in core.queues nothing is handled; what is delayed, parked or scheduled for it waits", look: lookLostQueues},
 	{name: "tick", why: "without it delayed events stay away and dead nodes stay listed", look: lookTick},
 	{name: "pg_cron jobs", why: "a job that is missing, altered or somebody else's fails in silence, and one of a dropped role stops all", look: lookJobs},
 	{name: "pg_cron runs", why: "pg_cron tells nobody that a job failed", look: lookRuns},
@@ -106,7 +106,7 @@ func lookLostQueues(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		Missing         []string
 	}
 	rows, err := pool.Query(ctx, `select namespace, queue_name, missing from core.lost_queues
-		order by 'queue' = any (missing) desc, namespace, queue_name limit 100`)
+		order by missing && '{queue, registry}' desc, namespace, queue_name limit 100`)
 	if err != nil {
 		return finding{}, err
 	}
@@ -115,20 +115,23 @@ func lookLostQueues(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		return finding{}, err
 	}
 	if len(lost) == 0 {
-		return ok("none"), nil
+		return lookUnowned(ctx, pool)
 	}
 	state := Warn
 	var (
 		found []string
 		lines mend
 	)
-	parts := map[string]string{"archive": "the archive of ", "meta": "pgmq's row of "}
+	parts := map[string]string{"archive": "the archive of ", "meta": "pgmq's row of ", "registry": "the row in core.queues of "}
 	for _, q := range lost {
 		what := q.Name
 		if slices.Contains(q.Missing, "queue") {
 			state = Broken
 		} else {
 			what = parts[q.Missing[0]] + q.Name
+		}
+		if slices.Contains(q.Missing, "registry") {
+			state = Broken
 		}
 		found = append(found, fmt.Sprintf("%s of namespace %s", what, q.Namespace))
 		if line := statement("select core.create_namespace(%s);", literal(q.Namespace)); !slices.Contains(lines, line) {
@@ -138,6 +141,28 @@ func lookLostQueues(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	f := warn(lines, "missing: %s", some(found)).fixedBy(lines...)
 	f.state = state
 	return f, nil
+}
+
+// lookUnowned looks for tables of queues of no namespace, as a namespace leaves behind whose row was deleted by hand.
+func lookUnowned(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
+	if all, err := seesAll(ctx, pool); err != nil || !all {
+		return ok("none"), err
+	}
+	var names []string
+	err := pool.QueryRow(ctx, `select coalesce(pg_catalog.array_agg(t.name order by t.name), '{}') from (
+		select pg_catalog.substr(c.relname, 3) as name from pg_catalog.pg_class c where `+unlisted+` order by 1 limit 100) t`).Scan(&names)
+	if err != nil || len(names) == 0 {
+		return ok("none"), err
+	}
+	var lines mend
+	for _, name := range names {
+		main := strings.TrimSuffix(name, "_dlq")
+		if main == name || !slices.Contains(names, main) {
+			lines = append(lines, statement("select core.create_namespace(%s); -- or as it was called: - is _ in the name of a queue", literal(strings.TrimPrefix(main, queuePrefix))))
+		}
+		lines = append(lines, or+statement("select pgmq.drop_queue(%s); -- if nobody needs what is on it", literal(name)))
+	}
+	return broken(lines, "tables of no namespace, which is gone with what it had but those: %s", some(names)), nil
 }
 
 // lookDefault counts what lies before, between and after the other partitions: that is in no other than the default one, and is found

@@ -19,7 +19,8 @@ begin
     end if;
     perform from core_private.locks l where l.name = 'namespaces' for update;
     perform core_private.lock_namespace(p_namespace, true);
-    v_queues := array(select q.queue_name from core.queues q where q.namespace = p_namespace order by q.queue_name);
+    v_queues := array(select q.queue_name from core.queues q where q.namespace = p_namespace
+                      union select u.queue_name from core_private.unregistered_queues(p_namespace) u order by 1);
 
     -- Who fires holds rows of these and then emits.
     perform from core.scheduled_tasks t where t.namespace = p_namespace order by t.task_id for update;
@@ -41,7 +42,7 @@ begin
            or exists (select from core.dead_letters l where l.namespace = p_namespace and l.resolved_at is null) then
             v_held := true;
         end if;
-        for v_queue in select q.queue_name from core.queues q where q.namespace = p_namespace and q.consumer_id is not null loop
+        for v_queue in select unnest(v_queues) except select core.dead_letter_queue_name_for_namespace(p_namespace) loop
             exit when v_held;
             continue when to_regclass(core_private.queue_relation(v_queue)) is null;
             execute format('select exists (select from %s)', core_private.queue_relation(v_queue)) into v_held;

@@ -56,6 +56,10 @@ var databases = []harm{
 	{check: "dead letters", name: "discarded", found: "1 dead letter unresolved", other: true, do: oneDeadLetter},
 	{check: "lost queues", name: "tables and pgmq's row of two namespaces", found: "core_events_shop of namespace shop", sql: `select core.create_namespace('shop', '{"dedupe_for": "1 h"}'); select core.create_namespace('mall');
 		select pgmq.drop_queue('core_events_shop'); delete from pgmq.meta where queue_name = 'core_events_mall_dlq'`},
+	{check: "lost queues", name: "rows of the registry", found: "the row in core.queues of core_events_shop of namespace shop", sql: `select core.create_namespace('shop', '{"dedupe_for": "1 h"}'); select core.create_namespace('mall');
+		delete from core.queues where queue_name = 'core_events_shop'; delete from core.consumers where namespace = 'mall'`},
+	{check: "lost queues", name: "a namespace was deleted", found: "tables of no namespace", sql: `select core.create_namespace('shop'); delete from core.namespaces`},
+	{check: "lost queues", name: "a namespace was deleted for good", found: "tables of no namespace", other: true, sql: `select core.create_namespace('shop'); delete from core.namespaces`},
 	{check: "queue tables", name: "row security and triggers on two of them", found: "forced row security", sql: `select core.create_namespace('shop'); select core.create_namespace('mall');
 		alter table pgmq.q_core_events_shop force row level security; select pgmq.enable_notify_insert('core_events_shop');
 		create function public.note() returns trigger language plpgsql as 'begin return null; end';
