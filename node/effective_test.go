@@ -222,6 +222,9 @@ func TestHandlersAreNamedInTheLog(t *testing.T) {
 			if !strings.Contains(out.String(), "handler=billing") {
 				t.Errorf("the log does not name it:\n%s", &out)
 			}
+			if strings.Count(out.String(), "level=WARN") != 1 || !strings.Contains(out.String(), "reason=no") {
+				t.Errorf("want one warning, with the reason:\n%s", &out)
+			}
 		})
 	}
 }

@@ -336,7 +336,7 @@ func (b *Batches) say(m *delivery, r Result) {
 	case Retry:
 		b.Log.Warn("attempt failed", append(what, "reason", r.Reason, "error", storable(r.Error, 300))...)
 	case Reject:
-		b.Log.Warn("event rejected", append(what, "reason", storable(r.Reason, 300))...)
+		b.Log.Debug("event rejected", append(what, "reason", storable(r.Reason, 300))...)
 	}
 }
 
@@ -397,7 +397,7 @@ func (b *Batches) settled(results []Result, outcomes []Outcome) {
 				b.Observer.LeaseLost(o.Item.Delivery())
 			}
 		case Buried:
-			b.Log.Warn("gave up on event, it is a dead letter now", about(o.Item.Delivery())...)
+			b.Log.Warn("gave up on event, it is a dead letter now", append(b.Handlers.route(o.Item.Delivery().Type, nil).about(o.Item.Delivery()), "reason", storable(o.Reason, 300))...)
 		}
 	}
 }

@@ -164,8 +164,8 @@ func (s *Deliveries) read(rows pgx.Rows, results []Result, begun int32) (Found, 
 			f.Bytes = max(f.Bytes, len(message))
 		case "buried":
 			// The same word answers a result that was buried by this exchange.
-			if it := itemOf(results, *msgID); it != nil {
-				f.Outcomes = append(f.Outcomes, Outcome{it, Buried})
+			if it, why := itemOf(results, *msgID); it != nil {
+				f.Outcomes = append(f.Outcomes, Outcome{it, Buried, why})
 			} else {
 				f.Buried++
 			}
@@ -189,8 +189,8 @@ func (s *Deliveries) read(rows pgx.Rows, results []Result, begun int32) (Found, 
 		case "quiet":
 			f.Quiet = true
 		default:
-			if it := itemOf(results, *msgID); it != nil {
-				f.Outcomes = append(f.Outcomes, Outcome{it, OutcomeKind(outcome)})
+			if it, why := itemOf(results, *msgID); it != nil {
+				f.Outcomes = append(f.Outcomes, Outcome{it, OutcomeKind(outcome), why})
 			}
 		}
 	}
@@ -247,8 +247,8 @@ func (s *Deliveries) outcomes(rows pgx.Rows, results []Result) ([]Outcome, error
 		if err := rows.Scan(&kind, &msgID); err != nil {
 			return nil, err
 		}
-		if it := itemOf(results, msgID); it != nil {
-			outcomes = append(outcomes, Outcome{it, OutcomeKind(kind)})
+		if it, why := itemOf(results, msgID); it != nil {
+			outcomes = append(outcomes, Outcome{it, OutcomeKind(kind), why})
 		}
 	}
 	return outcomes, rows.Err()
@@ -291,13 +291,13 @@ func (s *Deliveries) settleArgs(results []Result) []any {
 }
 
 // itemOf finds the item of a message among results. Answers are rare, so a search is cheaper than an index.
-func itemOf(results []Result, msgID int64) Item {
+func itemOf(results []Result, msgID int64) (it Item, reason string) {
 	for i := range results {
 		if m := results[i].Item.(*delivery); m.msgID == msgID {
-			return m
+			return m, results[i].Reason
 		}
 	}
-	return nil
+	return nil, ""
 }
 
 // Extend implements [Source].

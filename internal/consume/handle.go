@@ -189,7 +189,7 @@ func (l *Loop) verdict(ctx context.Context, t *task, tx *transaction, e ended) (
 	case Retry:
 		l.Log.Warn("attempt failed", append(t.route.about(t.d), "reason", r.Reason, "error", storable(r.Error, 300))...)
 	case Reject:
-		l.Log.Warn("event rejected", append(t.route.about(t.d), "reason", storable(r.Reason, 300))...)
+		l.Log.Debug("event rejected", append(t.route.about(t.d), "reason", storable(r.Reason, 300))...)
 	}
 	return r, false
 }

@@ -126,4 +126,9 @@ func names(handlers []*Handler) string {
 }
 
 // about names a delivery and its handlers in the log.
-func (r *route) about(d *nexus.Delivery) []any { return append(about(d), "handler", r.name) }
+func (r *route) about(d *nexus.Delivery) []any {
+	if r == nil {
+		return about(d) // it has no handler here
+	}
+	return append(about(d), "handler", r.name)
+}

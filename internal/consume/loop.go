@@ -359,7 +359,7 @@ func (l *Loop) answered(outcomes []Outcome) {
 		case Lost:
 			l.lost(d)
 		case Buried:
-			l.Log.Warn("gave up on event, it is a dead letter now", about(d)...)
+			l.Log.Warn("gave up on event, it is a dead letter now", append(l.Handlers.route(d.Type, l.limits).about(d), "reason", storable(o.Reason, 300))...)
 		}
 	}
 }

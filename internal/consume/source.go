@@ -53,8 +53,9 @@ type Result struct {
 
 // Outcome is the database's answer to a Result that was not simply an accepted Ack.
 type Outcome struct {
-	Item Item
-	Kind OutcomeKind
+	Item   Item
+	Kind   OutcomeKind
+	Reason string // of the result that it answers
 }
 
 // OutcomeKind is spelt as in core.settle.
