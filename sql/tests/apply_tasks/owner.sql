@@ -41,7 +41,7 @@ select is(pg_temp.refusal('billing', '[{"namespace": "shop", "name": "b", "cron_
 select is(pg_temp.refusal('billing', '[{"namespace": "shop", "name": "b", "cron_expression": "1 * * * *"}]'), 'NX005 p_tasks[1].event_type: task ''b'': event_type cannot be NULL', 'no event type');
 select is(pg_temp.refusal('billing', '[{"namespace": "shop", "name": "b", "cron_expression": "1 * * * *", "event_type": "x", "jitter": "1 year"}]'), 'NX005 p_tasks[1].jitter: task ''b'': jitter is out of range: 1 year', 'a setting');
 select is(pg_temp.refusal('billing', '[{"namespace": "shop", "name": "of-another", "cron_expression": "1 * * * *", "event_type": "x"}]'),
-    'NX208 p_tasks[1].owner: task ''of-another'': task ''of-another'' of namespace ''shop'' belongs to owner ''reports''', 'another owner''s task');
+    'NX208 p_tasks[1].owner: task ''of-another'' of namespace ''shop'' belongs to owner ''reports''', 'another owner''s task');
 select is(pg_temp.refusal('billing', '[{"namespace": "shop", "name": "b", "cron_expression": "1 * * * *", "event_type": "x"}, {"namespace": "shop", "name": "b", "cron_expression": "2 * * * *", "event_type": "x"}]'),
     'NX006 p_tasks[1].name: task ''b'' of namespace ''shop'' is declared twice', 'twice');
 select is((select count(*)::int from core.scheduled_tasks), 2, 'what is refused leaves nothing behind');
