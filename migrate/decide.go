@@ -27,7 +27,8 @@ type decision struct {
 
 	// The installer may not read the bookkeeping, but may make itself a member of its owner and look again.
 	blind bool
-	roles step
+
+	first []step // before which it is not known what else there is to do
 }
 
 // problem is why the installation cannot go on, with the lines that mend it.
@@ -94,8 +95,17 @@ func (tx *session) decide(ctx context.Context, o options, want schema) (decision
 		d.report.Distrusted = append(d.report.Distrusted, x.What+": "+x.Mend)
 	}
 	d.problems = found.problems(o, want)
-	d.blind, d.roles = found.unreadable, rolesStep(want.roles)
+	d.blind = found.unreadable && !found.lame()
 	d.steps = found.steps(o, want)
+	if found.unreadable {
+		d.first = []step{rolesStep(want.roles)}
+	}
+	if found.lame() {
+		b := builder{lockTimeout: o.LockTimeout}
+		b.limitLocks()
+		b.ownRights()
+		d.first, d.steps = b.steps, b.steps
+	}
 	for _, s := range d.steps {
 		if s.title != "" {
 			d.report.Applied = append(d.report.Applied, s.title)
@@ -233,6 +243,9 @@ func (s state) steps(o options, want schema) []step {
 	b.limitLocks()
 	for _, d := range s.disowned {
 		b.takeBack(d)
+	}
+	if len(s.robbed) > 0 {
+		b.ownRights()
 	}
 	if s.HasSchemas {
 		b.lockTables(s.lockers(o, want))

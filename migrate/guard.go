@@ -29,6 +29,14 @@ type disowned struct {
 	Can       bool // the installer may change that
 }
 
+// robbed is an object on which its owner, a role of Nexus, lacks rights.
+type robbed struct {
+	Object     string
+	Owner      string
+	Privileges string
+	Statement  string
+}
+
 // moved is something that is not as the last installation left it.
 type moved struct {
 	What    string
@@ -40,9 +48,12 @@ type moved struct {
 func (tx *session) examine(ctx context.Context, s *state, o options, want schema) error {
 	trusted := slices.Clone(o.Trust)
 	var queues []string
+	var err error
+	if s.robbed, err = all[robbed](ctx, tx, ownRightsSQL); err != nil {
+		return err
+	}
 	if s.readable() {
 		if s.HasTrusted {
-			var err error
 			if s.trusted, err = tx.names(ctx, s, `select role from core_private.trusted_roles`); err != nil {
 				return err
 			}
@@ -55,12 +66,10 @@ func (tx *session) examine(ctx context.Context, s *state, o options, want schema
 		trusted = append(trusted, more...)
 	}
 	if s.Superuser && s.HasQueues {
-		var err error
 		if queues, err = tx.names(ctx, s, `select queue_name from core.queues`); err != nil {
 			return err
 		}
 	}
-	var err error
 	if s.distrusted, err = all[distrust](ctx, tx, trustQuery(array(trusted))); err != nil {
 		return err
 	}
@@ -107,7 +116,12 @@ func (s *state) reader() string {
 
 // readable says that the bookkeeping is there, and that reading it runs nothing of anybody's.
 func (s *state) readable() bool {
-	return s.HasBookkeeping && (s.Superuser || s.BookkeepingOwned && s.role(owner).CanBecome)
+	return s.HasBookkeeping && (s.Superuser || s.BookkeepingOwned && s.role(owner).CanBecome && len(s.robbed) == 0)
+}
+
+// lame says that nexus_owner, as whom the installer reads, may not read: its rights come back before anything else is known.
+func (s *state) lame() bool {
+	return s.unreadable && len(s.robbed) > 0 && s.BookkeepingOwned && s.role(owner).CanBecome
 }
 
 // guardProblems are what only people can decide.
@@ -131,6 +145,16 @@ func (s state) unsafe() []string {
 	var lines []string
 	for _, d := range s.disowned {
 		lines = append(lines, d.Object+" belongs to "+d.Owner+" in place of "+d.Wanted)
+	}
+	for _, r := range s.robbed {
+		lines = append(lines, r.Owner+" lacks rights on its own "+r.Object+": "+r.Privileges)
+	}
+	if s.HasBookkeeping {
+		for _, r := range s.rights {
+			if r.Required {
+				lines = append(lines, "right that is gone: "+r.Statement)
+			}
+		}
 	}
 	for _, m := range s.moved {
 		lines = append(lines, m.What)

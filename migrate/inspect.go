@@ -16,6 +16,7 @@ type state struct {
 	distrusted []distrust
 	trusted    []string // roles that an installer was told to trust
 	disowned   []disowned
+	robbed     []robbed
 
 	// What the bookkeeping says; empty before the first installation, and where the installer may not read it.
 	unreadable bool

@@ -133,9 +133,13 @@ func install(ctx context.Context, pool *pgxpool.Pool, o options, want schema) (*
 		return work.report, err
 	}
 	work, err = tx.decide(ctx, o, want)
-	if err == nil && work.blind && len(work.problems) == 0 {
-		if err := tx.run(ctx, o.Logger, []step{work.roles}); err != nil {
+	var before []string
+	for turn := 0; turn < 2 && err == nil && len(work.first) > 0 && len(work.problems) == 0; turn++ {
+		if err := tx.run(ctx, o.Logger, work.first); err != nil {
 			return work.report, tx.explain(ctx, o.LockTimeout, err)
+		}
+		if !work.blind {
+			before = append(before, work.report.Applied...)
 		}
 		work, err = tx.decide(ctx, o, want)
 	}
@@ -149,7 +153,7 @@ func install(ctx context.Context, pool *pgxpool.Pool, o options, want schema) (*
 	if err != nil {
 		return work.report, err
 	}
-	after.report.Applied = work.report.Applied
+	after.report.Applied = append(before, work.report.Applied...)
 	if err := tx.commit(ctx); err != nil {
 		return work.report, err
 	}

@@ -39,6 +39,8 @@ var (
 	trustSQL string
 	//go:embed owners.sql
 	ownersSQL string
+	//go:embed own_rights.sql
+	ownRightsSQL string
 )
 
 // transactionControl finds statements that would end the installing transaction. A BEGIN of PL/pgSQL has no semicolon.

@@ -20,6 +20,7 @@ func dump(w io.Writer, from int, want schema) error {
 	b.roles(want.roles)
 	b.limitLocks()
 	b.add(step{sql: guardSQL(want)})
+	b.add(step{sql: grantOwnRightsSQL()})
 	b.extensions(want)
 	b.rights()
 	b.schemas()

@@ -108,6 +108,11 @@ select set_config('nexus_installer.taken_back',
 `, literal(name))})
 }
 
+// ownRights gives the owners what the query of the inspection finds that they lack at that moment.
+func (b *builder) ownRights() {
+	b.add(step{title: "put back: rights of the owners on what is theirs", sql: grantOwnRightsSQL()})
+}
+
 // putBack undoes what somebody changed; rights are put back by the file of grants.
 func (b *builder) putBack(m moved) {
 	if m.Restore != "" {
@@ -311,6 +316,41 @@ begin
   end loop;
 end
 $rights$;
+`
+}
+
+// grantOwnRightsSQL gives them as a superuser does, or as the owner itself. What another role owns in core_private it can name only
+// while it may use the schema.
+func grantOwnRightsSQL() string {
+	return `do $own_rights$
+declare
+  v_robbed record;
+  v_super boolean := (select r.rolsuper from pg_roles r where r.rolname = session_user);
+begin
+  for v_robbed in
+` + indent(ownRightsSQL) + `  loop
+    -- It writes the function's row anew, which no file has created for that.
+    perform set_config('nexus_installer.taken_back',
+      (coalesce(nullif(current_setting('nexus_installer.taken_back', true), ''), '{}')::text[]
+       || substr(v_robbed.object, strpos(v_robbed.object, ' ') + 1))::text, true);
+    if v_super then
+      execute v_robbed.statement;
+      continue;
+    end if;
+    set local role nexus_owner;
+    if v_robbed.owner <> 'nexus_owner' then
+      execute format('grant usage on schema core, core_private to %I', v_robbed.owner);
+      execute format('set local role %I', v_robbed.owner);
+    end if;
+    execute v_robbed.statement;
+    if v_robbed.owner <> 'nexus_owner' then
+      set local role nexus_owner;
+      execute format('revoke usage on schema core_private from %I', v_robbed.owner);
+    end if;
+    set local role none;
+  end loop;
+end
+$own_rights$;
 `
 }
 

@@ -124,8 +124,17 @@ func (p *probe) check(ctx context.Context, pool *pgxpool.Pool) (c Check, goOn bo
 		f.goOn = true
 	case err != nil:
 		f = unseen(login(pool), db.Error(ctx, p.name, err))
+		if f.state == Unknown && reads(look, pool) {
+			f.mend = mend{advice("see the schema, above: a right is gone that is not this login's but that of a role of Nexus")}
+		}
 	}
 	return Check{Name: p.name, State: f.state, Found: f.found, Why: p.why, Mend: f.mend.String(), Fix: f.fix}, f.goOn
+}
+
+// reads tells whether the login is a reader already, whom another grant would not help.
+func reads(ctx context.Context, pool *pgxpool.Pool) (yes bool) {
+	err := pool.QueryRow(ctx, `select pg_catalog.pg_has_role(session_user, r.oid, 'usage') from pg_catalog.pg_roles r where r.rolname = 'nexus_reader'`).Scan(&yes)
+	return err == nil && yes
 }
 
 // unseen is the finding of a look that failed. Not being allowed to look is no fault of the database.

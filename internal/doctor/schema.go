@@ -28,9 +28,9 @@ func lookSchema(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	}
 	up := command("nexus-node migrate up")
 	switch {
-	case r.Version == 0 && len(r.Distrusted) == 0:
+	case r.Version == 0 && len(r.Distrusted)+len(r.Unsafe) == 0:
 		return broken(mend{up}, "not installed"), nil
-	case r.Version < r.Want:
+	case r.Version < r.Want && (r.Version > 0 || len(r.Unsafe) == 0):
 		return broken(mend{up}, "version %d, this program brings %d", r.Version, r.Want), nil
 	case r.Version > r.Want:
 		return broken(mend{advice("run a newer nexus-node")}, "version %d is newer than this program, which knows %d", r.Version, r.Want), nil
