@@ -27,6 +27,7 @@ type holder struct {
 	Query       string
 	Locks       []string
 	Old         bool // its transaction began before the installer began to wait
+	Waits       bool // for somebody else, and goes on with that one's end
 }
 
 func (h holder) String() string {
@@ -106,7 +107,8 @@ select coalesce(h.pid, 0), coalesce(p.gid, ''), coalesce(a.usename::text, p.owne
        case when a.query = '<insufficient privilege>' then ''
             else left(regexp_replace(btrim(coalesce(a.query, '')), '\s+', ' ', 'g'), 120) end,
        (array_agg(distinct h.what order by h.what))[:3] || case when count(distinct h.what) > 3 then array[format('%s more', count(distinct h.what) - 3)] end,
-       coalesce(coalesce(a.xact_start, p.prepared) <= $4, false)
+       coalesce(coalesce(a.xact_start, p.prepared) <= $4, false),
+       exists (select from pg_locks w where w.pid = h.pid and not w.granted)
   from held h
   left join pg_stat_activity a on a.pid = h.pid
   left join pg_locks t on h.pid is null and t.pid is null and t.locktype = 'transactionid' and t.virtualtransaction = h.virtualtransaction
@@ -129,6 +131,9 @@ func (tx *session) holders(ctx context.Context, installers bool, since time.Time
 		}
 		if old := slices.DeleteFunc(slices.Clone(all), func(h holder) bool { return !h.Old }); len(old) > 0 {
 			all = old
+		}
+		if first := slices.DeleteFunc(slices.Clone(all), func(h holder) bool { return h.Waits }); len(first) > 0 {
+			all = first
 		}
 		return all[:min(len(all), 3)]
 	}

@@ -122,3 +122,68 @@ func TestBlockersNameTheHolderOfARow(t *testing.T) {
 		}
 	}
 }
+
+// One who has only read a table keeps a lock of it waiting, behind which others wait. The one to end is the first alone: for the lock
+// as for the horizon, which it does not hold itself, and although it is outside of what is Nexus's.
+func TestBlockersNameTheRootOfAChain(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, root, next string }{
+		{"of a row", "update core.namespaces set metadata = metadata where namespace = 'shop'", "lock table core.namespaces"},
+		{"of a table", "lock table core.namespaces in access share mode", "lock table core.namespaces"},
+		{"outside of Nexus", "lock table public.theirs in access share mode", "lock table core.namespaces; lock table public.theirs"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			db := dbtest.New(t)
+			db.Namespace("shop")
+			db.Exec("create table public.theirs (i int)")
+			connect := func() *pgx.Conn {
+				conn, err := pgx.Connect(t.Context(), db.OwnerURL)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = conn.Close(context.Background()) })
+				return conn
+			}
+			root := connect()
+			tx, err := root.Begin(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := tx.Exec(t.Context(), c.root); err != nil {
+				t.Fatal(err)
+			}
+			done := make(chan error, 3)
+			waiting := 0
+			wait := func(sql string) {
+				conn := connect()
+				go func() {
+					_, err := conn.Exec(context.Background(), sql)
+					done <- err
+				}()
+				waiting++
+				db.Wait(`select count(distinct l.pid) = $1 from pg_locks l join pg_stat_activity a using (pid) where not l.granted and a.datname = current_database()`, waiting)
+			}
+			// The lock of the second has something written before, so that it holds the horizon as well.
+			wait("begin; select txid_current(); " + c.next + "; commit")
+			wait("select core.emit('shop', 'a')")
+			wait("select core.emit('shop', 'b')")
+			got := dbtest.Get[string](db, `select string_agg(distinct pid::text, ' ') from core.blockers
+				where pid in (select a.pid from pg_stat_activity a where a.datname = current_database()) and kind in ('lock', 'session')`)
+			if want := fmt.Sprint(root.PgConn().PID()); got != want {
+				t.Errorf("blockers are %s, want %s alone", got, want)
+			}
+			if n := dbtest.Get[int](db, `select count(distinct kind)::int from core.blockers where pid = $1`, root.PgConn().PID()); n != 2 {
+				t.Errorf("the root is named in %d of 2 ways, as lock and as session", n)
+			}
+			if err := tx.Rollback(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for range waiting {
+				if err := <-done; err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}

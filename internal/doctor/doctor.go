@@ -120,7 +120,7 @@ func (p *probe) check(ctx context.Context, pool *pgxpool.Pool) (c Check, goOn bo
 	}
 	switch {
 	case look.Err() != nil && ctx.Err() == nil:
-		f = unknown(mend{advice("see the locks, below, or ask again when less is going on")}, "no answer within %s", patience)
+		f = unknown(mend{advice(`see the check "locks", or ask again when less is going on`)}, "no answer within %s", patience)
 		f.goOn = true
 	case err != nil:
 		f = unseen(login(pool), db.Error(ctx, p.name, err))

@@ -207,7 +207,7 @@ func lookCronDatabase(ctx context.Context, pool *pgxpool.Pool) (finding, error) 
 		return finding{}, err
 	}
 	if name == nil {
-		return warn(append(mend{advice("preload pg_cron, see above; then:")}, fireHere...), "cron.database_name is not set"), nil
+		return warn(append(mend{advice(`see the check "pg_cron preload"; then:`)}, fireHere...), "cron.database_name is not set"), nil
 	}
 	return warn(append(fireHere, advice(or+"leave the upkeep to nodes")), "cron.database_name is %s, this database is %s", *name, here), nil
 }

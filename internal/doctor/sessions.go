@@ -107,7 +107,7 @@ func lookLocks(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 			return finding{}, err
 		}
 		if blind {
-			return unknown(mend{advice("see the xmin horizon, above")}, "not visible: nexus_owner may not see the sessions of others"), nil
+			return unknown(mend{advice(`see the check "xmin horizon"`)}, "not visible: nexus_owner may not see the sessions of others"), nil
 		}
 		return ok("nobody holds one for long"), nil
 	}
@@ -153,7 +153,7 @@ func lookDeadRows(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		return ok("autovacuum keeps up"), nil
 	}
 	var found []string
-	lines := mend{advice("see the xmin horizon, above; then:")}
+	lines := mend{advice(`see the check "xmin horizon"; then:`)}
 	for _, t := range tables {
 		found = append(found, fmt.Sprintf("%s has %d", t.Name, t.Dead))
 		lines = append(lines, statement("vacuum %s;", t.Name))

@@ -204,7 +204,7 @@ func lookTick(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		return finding{}, err
 	}
 	once := statement("select core.tick(); -- once: something has to go on doing so")
-	lines := mend{once, advice("and run a node, or see to pg_cron, above")}
+	lines := mend{once, advice("and run a node, or see the checks of pg_cron")}
 	switch {
 	case age == nil:
 		return warn(lines, "never").fixedBy(once), nil
