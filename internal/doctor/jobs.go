@@ -119,10 +119,17 @@ func lookDrift(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 // lookRuns looks at the newest run of each job of Nexus. What kept a job from beginning, or cut it short, is the server's and not the
 // job's: it is over once any job has run since. Its own next run may be a day away.
 func lookRuns(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
+	hindrances, lines, err := hindered(ctx, pool)
+	if err != nil {
+		return finding{}, err
+	}
+	if len(hindrances) > 0 {
+		return broken(lines, "nexus_scheduler, as whom the jobs run, %s", some(hindrances)), nil
+	}
 	type run struct{ Job, Message string }
 	rows, err := pool.Query(ctx, `select coalesce(r.jobname, 'job ' || r.jobid), coalesce(r.return_message, 'no message')
 		from (select distinct on (d.jobid) d.* from core.cron_job_runs d order by d.jobid, d.runid desc) r
-		where r.status = 'failed' and not (r.return_message ~ 'connection failed|background process|startup timeout|server restarted'
+		where r.status = 'failed' and not (r.return_message ~ 'connection failed|background process|startup timeout|server restarted|is not permitted to log in|too many connections for role'
 			and exists (select from core.cron_job_runs s where s.runid > r.runid and s.status = 'succeeded'))
 		order by r.runid desc limit 100`)
 	if err != nil {
@@ -158,8 +165,56 @@ func lookRuns(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		}
 		return broken(append(more, soon), "%s", some(found)), nil
 	}
-	return warn(mend{advice("select * from core.cron_job_runs where status = 'failed' shows each; the next run that succeeds settles it")},
-		"%s", some(found)), nil
+	return warn(mend{
+		statement("select * from core.cron_job_runs where status = 'failed' order by runid desc limit 20; -- each with its message"),
+		advice("the next run that succeeds settles it"),
+	}, "%s", some(found)), nil
+}
+
+// hindered says what keeps the role that the jobs run as from working, before a run has failed of it, with the lines that end it.
+// Nexus gives the role settings of its own in the database, which win over those that somebody gives it for all databases.
+func hindered(ctx context.Context, pool *pgxpool.Pool) (what []string, lines mend, err error) {
+	var login, limited bool
+	var settings []string // name=value
+	var databases []string
+	err = pool.QueryRow(ctx, `select coalesce(pg_catalog.bool_and(r.rolcanlogin), true), coalesce(pg_catalog.bool_or(r.rolconnlimit >= 0), false),
+			coalesce(pg_catalog.array_agg(s.setting order by s.setting, s.setdatabase) filter (where s.setting is not null), '{}'),
+			coalesce(pg_catalog.array_agg(coalesce(s.datname::text, '') order by s.setting, s.setdatabase) filter (where s.setting is not null), '{}')
+		from pg_catalog.pg_roles r
+		left join lateral (
+			select c.setting, d.setdatabase, b.datname
+			  from pg_catalog.pg_db_role_setting d
+			 cross join pg_catalog.unnest(d.setconfig) c (setting)
+			  left join pg_catalog.pg_database b on b.oid = d.setdatabase
+			 where d.setrole = r.oid
+			   and (b.datname = pg_catalog.current_database()
+			        or d.setdatabase = 0 and not exists (
+			             select from pg_catalog.pg_db_role_setting n
+			               join pg_catalog.pg_database nb on nb.oid = n.setdatabase and nb.datname = pg_catalog.current_database()
+			              cross join pg_catalog.unnest(n.setconfig) nc (setting)
+			              where n.setrole = r.oid and pg_catalog.split_part(nc.setting, '=', 1) = pg_catalog.split_part(c.setting, '=', 1)))
+			   and c.setting ~ '^(default_transaction_read_only=(on|true|yes|1)|row_security=(off|false|no|0)|role=|session_replication_role=)') s on true
+		where r.rolname = 'nexus_scheduler' and exists (select from pg_catalog.pg_extension where extname = 'pg_cron')`).
+		Scan(&login, &limited, &settings, &databases)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !login {
+		what, lines = append(what, "may not log in"), append(lines, statement("alter role nexus_scheduler login; -- as a superuser"))
+	}
+	if limited {
+		what, lines = append(what, "has a limit of connections"), append(lines, statement("alter role nexus_scheduler connection limit -1; -- as a superuser"))
+	}
+	for i, s := range settings {
+		name, _, _ := strings.Cut(s, "=")
+		what = append(what, "has the setting "+s)
+		if databases[i] == "" {
+			lines = append(lines, statement("alter role nexus_scheduler reset %s; -- as a superuser", name))
+		} else {
+			lines = append(lines, statement("alter role nexus_scheduler in database %s reset %s; -- as a superuser", ident(databases[i]), name))
+		}
+	}
+	return what, lines, nil
 }
 
 // lookLoad counts what may be pending at once.

@@ -112,6 +112,10 @@ var databases = []harm{
 	}}},
 	{check: "pg_cron jobs", name: "two of roles that are gone", found: "stops every job", sql: `insert into cron.job (schedule, command, database, username, active, jobname)
 		values ('0 0 1 1 *', 'select 1', 'elsewhere', 'a_role_that_left', false, 'yearly'), ('0 0 1 1 *', 'select 1', 'elsewhere', 'another_that_left', false, 'yearly')`},
+	{check: "pg_cron runs", name: "a run failed of its own", found: "boom", sql: `insert into cron.job_run_details (jobid, runid, status, return_message, username)
+		select jobid, 1, 'failed', 'ERROR: boom', 'nexus_scheduler' from cron.job where jobname = 'nexus:tick'`, hand: map[string]func(*patient){"the next run that succeeds": func(p *patient) {
+		p.exec(`insert into cron.job_run_details (jobid, runid, status, username) select jobid, 2, 'succeeded', 'nexus_scheduler' from cron.job where jobname = 'nexus:tick'`)
+	}}},
 	{check: "privileges", name: "a superuser asks", found: "is a superuser", only: true, hand: map[string]func(*patient){"give it a password (psql: \\password ": func(p *patient) {
 		// What \password does; and a test's role goes with the test.
 		role := p.get("select max(rolname)::text from pg_roles where rolname ~ '^app(_[0-9]+)?$'")
@@ -170,6 +174,9 @@ var servers = []harm{
 		insert into cron.job (schedule, command, database, username, jobname) values ('* * * * *', 'select core.tick()', current_database(), 'nexus_owner', 'theirs');
 		insert into cron.job (schedule, command, database, username, jobname) values ('* * * * *', 'select 1', current_database(), 'nexus_scheduler', 'nexus:former')`},
 	{check: "pg_cron jobs", name: "the scheduler may not use it", found: "nexus_scheduler may not use", sql: "revoke usage on schema cron from nexus_scheduler, public"},
+	{check: "pg_cron runs", name: "the scheduler may not log in", found: "may not log in", sql: "alter role nexus_scheduler nologin connection limit 0"},
+	{check: "pg_cron runs", name: "the scheduler has settings", found: "default_transaction_read_only=on", sql: `alter role nexus_scheduler set role = nexus_reader;
+		alter role nexus_scheduler in database nexus_cron set default_transaction_read_only = on; alter role nexus_scheduler set search_path = nowhere`},
 	{check: "xmin horizon", name: "a slot that nobody reads", found: "replication slot", sql: "select pg_create_logical_replication_slot('nobody_s', 'pgoutput')", do: func(p *patient) {
 		p.exec(`do $$ begin for i in 1 .. 100001 loop perform pg_current_xact_id(); commit; end loop; end $$`)
 	}},
