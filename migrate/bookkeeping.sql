@@ -334,6 +334,29 @@ end
 $$;
 comment on function core_private.queue_guard() is 'Tables of queues whose row security, policies or rights are not as they were made.';
 
+-- Sweeps that somebody deleted, or that run something else than they were installed to.
+create or replace function core_private.sweep_guard()
+returns table (what text)
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if to_regclass('core_private.sweeps') is null or to_regprocedure('core_private.wanted_sweeps()') is null
+     or to_regprocedure('core_private.register_sweeps(text)') is null then
+    return;
+  end if;
+  return query
+  select format('sweep %s is gone', w.name) from core_private.wanted_sweeps() w
+   where not exists (select from core_private.sweeps s where s.name = w.name)
+  union all
+  select format('sweep %s runs %s, before %s', w.name, s.function, w.function)
+    from core_private.wanted_sweeps() w join core_private.sweeps s on s.name = w.name
+   where s.function <> w.function;
+end
+$$;
+comment on function core_private.sweep_guard() is 'Sweeps that are not registered as they have to be.';
+
 -- What files created before and no file creates any more: it goes, or an old signature would stand beside the new one and
 -- make calls ambiguous. What somebody else made is in no candidate's place; what others built on one is named and nothing
 -- happens. Views go first, since they may use functions.
@@ -422,6 +445,8 @@ as $$
   select q.what, format('%s select core_private.create_queue(%L);', q.removal, q.queue_name), false
     from core_private.queue_guard() q
    where to_regclass('core.queues') is not null
+  union all
+  select w.what, 'select core_private.register_sweeps();', false from core_private.sweep_guard() w
   union all
   select n.object, '', true
     from core_private.guard n

@@ -27,6 +27,7 @@ func TestFixMends(t *testing.T) {
 			"select core.create_namespace('shop'); select core.create_namespace('mall');", OK},
 		{"tick", "update core_private.sweeps set last_started_at = core.now() - interval '1 day'", "core.tick()", OK},
 		{"sweeps", "update core_private.sweeps set failures = 3, last_error = 'boom' where name in ('reap', 'park')", "core.run_sweep('park')", OK},
+		{"sweeps", "delete from core_private.sweeps where name in ('promote', 'park')", "core.run_sweep('promote')", OK},
 		// What killed it is for people to find out: it stays a warning, and is settled all the same.
 		{"lost nodes", `select core.create_namespace('shop'); select core.register_node('shop', 'n1', true, '{}');
 			update core.nodes set last_heartbeat = core.now() - interval '1 hour'`, "core.reap_nodes()", Warn},

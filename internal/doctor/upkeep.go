@@ -244,6 +244,11 @@ func lookSweeps(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		case s.Failures > 0:
 			failing = append(failing, fmt.Sprintf("%s failed %s", s.Name, times(s.Failures)))
 		}
+		if !s.Enabled && s.LastError != nil && strings.HasPrefix(*s.LastError, "NX106") {
+			failing = append(failing, s.Name+" is not registered")
+			again = append(again, statement("select core.run_sweep(%s);", literal(s.Name)))
+			continue
+		}
 		if !s.Enabled {
 			off = append(off, s.Name+" is switched off")
 			switchOn = append(switchOn, statement("update core_private.sweeps set enabled = true where name = %s; -- as a superuser", literal(s.Name)))

@@ -25,6 +25,7 @@ begin
       ('core_private.count_queue', '{nexus_reader}'),
       ('core_private.missing_parts', '{nexus_reader}'),
       ('core_private.unregistered_queues', '{nexus_reader}'),
+      ('core_private.wanted_sweeps', '{nexus_reader}'),
       ('core_private.log_partitions', '{nexus_reader}'),
       ('core_private.blockers', '{nexus_reader}'),
       ('core.event_status', '{nexus_reader}'),

@@ -1,8 +1,12 @@
 create or replace view core.sweep_status as
 select s.name, s.every, s.driven_by, s.enabled, s.last_started_at, s.last_ok_at, s.last_ms, s.failures, s.last_error, s.last_result,
        s.last_ok_at is null or s.last_ok_at < (select core.now()) - 3 * s.every as overdue
-  from core_private.sweeps s;
-comment on view core.sweep_status is 'What core.tick() runs, when it last ran well, and why it did not.';
+  from core_private.sweeps s
+union all
+select w.name, w.every, w.driven_by, false, null, null, null, 0, 'NX106 its row was deleted; core.run_sweep registers it again', null, true
+  from core_private.wanted_sweeps() w
+ where not exists (select from core_private.sweeps s where s.name = w.name);
+comment on view core.sweep_status is 'What core.tick() runs, when it last ran well, and why it did not. One that somebody deleted is shown as not enabled, with NX106 in last_error.';
 comment on column core.sweep_status.name is 'What core.run_sweep takes.';
 comment on column core.sweep_status.every is 'How often it is due.';
 comment on column core.sweep_status.driven_by is 'tick: run by core.tick when due. job: has a pg_cron job of its own, and the tick steps in when that is overdue.';

@@ -19,6 +19,11 @@ begin
         perform from core_private.sweeps s where s.name = p_name for update skip locked;
     end if;
     v_mine := found;
+    if not exists (select from core_private.sweeps s where s.name = p_name) then
+        perform core_private.register_sweeps(p_name); -- somebody deleted its row
+        perform from core_private.sweeps s where s.name = p_name for update;
+        v_mine := found;
+    end if;
     select * into v_sweep from core_private.sweeps s where s.name = p_name;
     if v_sweep is null then
         raise exception using errcode = 'NX106', column = 'p_name', message = format('there is no sweep %s', coalesce(quote_literal(left(p_name, 100)), 'NULL')),

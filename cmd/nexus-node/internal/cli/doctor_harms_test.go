@@ -56,6 +56,7 @@ var databases = []harm{
 	{check: "sweeps", name: "two failed, one is off", found: "failed 3 times: boom", sql: `update core_private.sweeps set failures = 3, last_error = 'boom' where name in ('reap', 'park');
 		update core_private.sweeps set enabled = false where name = 'promote'`},
 	{check: "sweeps", name: "one is off", found: "is switched off", sql: "update core_private.sweeps set enabled = false where name = 'reap'"},
+	{check: "sweeps", name: "two were deleted", found: "promote is not registered", sql: "delete from core_private.sweeps where name in ('promote', 'park')"},
 	{check: "dead letters", name: "replayed", found: "1 dead letter unresolved", do: oneDeadLetter},
 	{check: "dead letters", name: "discarded", found: "1 dead letter unresolved", other: true, do: oneDeadLetter},
 	{check: "lost queues", name: "tables and pgmq's row of two namespaces", found: "core_events_shop of namespace shop", sql: `select core.create_namespace('shop', '{"dedupe_for": "1 h"}'); select core.create_namespace('mall');
