@@ -50,7 +50,7 @@ func ownerless(ctx context.Context, pool *pgxpool.Pool) (names []string, lines m
 		owner, name string
 	)
 	_, err = pgx.ForEachRow(rows, []any{&id, &owner, &name}, func() error {
-		lines = append(lines, statement("select cron.unschedule(%d);", id))
+		lines = append(lines, statement("select cron.unschedule(%d); -- as a superuser", id))
 		names = append(names, fmt.Sprintf("job %d %s of %s", id, literal(name), owner))
 		return nil
 	})
@@ -88,14 +88,14 @@ func lookDrift(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 			unseen = "; not visible: " + d.Detail
 			if strings.HasPrefix(d.Detail, "nexus_scheduler") {
 				return warn(mend{
-					statement("grant usage on schema cron to nexus_scheduler; -- as a superuser"), command("nexus-node cron apply"),
+					statement("grant usage on schema cron to nexus_scheduler; -- as a superuser"), command("nexus-node cron apply # as a member of nexus_admin"),
 				}, "%s", d.Detail), nil
 			}
 		case d.Kind == "foreign_owner":
-			lines = append(lines, d.Detail[strings.LastIndex(d.Detail, "select cron."):])
+			lines = append(lines, d.Detail[strings.LastIndex(d.Detail, "select cron."):]+" -- as a superuser")
 			found = append(found, fmt.Sprintf("%s is %s: %s", d.Job, d.Kind, d.Detail))
 		case d.Unknown:
-			lines = append(lines, statement("select cron.unschedule(%d); -- if nobody needs it", d.ID))
+			lines = append(lines, statement("select cron.unschedule(%d); -- as a superuser, if nobody needs it", d.ID))
 			found = append(found, fmt.Sprintf("%s is %s: %s", d.Job, d.Kind, d.Detail))
 		default:
 			own = true
@@ -105,7 +105,7 @@ func lookDrift(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	if len(found) > 0 {
 		f := warn(lines, "%s", some(found))
 		if own {
-			f.mend = append(lines, command("nexus-node cron apply"))
+			f.mend = append(lines, command("nexus-node cron apply # as a member of nexus_admin"))
 			f = f.fixedBy("select core.sync_cron_jobs();")
 		}
 		return f, nil
@@ -264,5 +264,5 @@ func judgeLoad(workers bool, active, limit int, more mend) finding {
 	if workers || active <= limit {
 		return ok("%s", found)
 	}
-	return warn(append(more, or+statement(`select core.alter_scheduler('{"max_cron_jobs": 0}'); -- fewer jobs of tasks`)), "%s: more that are pending stop pg_cron for good", found)
+	return warn(append(more, or+statement(`select core.alter_scheduler('{"max_cron_jobs": 0}'); -- as a member of nexus_admin; fewer jobs of tasks`)), "%s: more that are pending stop pg_cron for good", found)
 }

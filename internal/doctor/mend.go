@@ -9,7 +9,8 @@ import (
 )
 
 // mend is what puts something right, a line a step and in their order. Each line is run as it stands: SQL ends with a semicolon,
-// after which a remark may say as whom, and a command begins with nexus-node. What is neither is for people to do. "or: " begins
+// and a command begins with nexus-node; a remark after either
+// says as whom, since who asks may rarely do it himself. What is neither is for people to do. "or: " begins
 // another way to the same end.
 //
 // The lines are made by statement, command and advice, so that a test can tell which of them it has run on a broken server.

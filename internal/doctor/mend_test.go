@@ -1,6 +1,9 @@
 package doctor
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -48,5 +51,37 @@ func TestWordsForTheShell(t *testing.T) {
 		if got := quoted(word); got != want {
 			t.Errorf("%s becomes %s, want %s", word, got, want)
 		}
+	}
+}
+
+var (
+	printedLine = regexp.MustCompile("\\b(?:statement|command)\\((?:\"((?:[^\"\\\\]|\\\\.)*)\"|`([^`]*)`)")
+	saysWho     = regexp.MustCompile(`(?:; --|[^;] #) as (?:a member of \w+|who installed Nexus|a superuser|its owner)`)
+)
+
+// Who asks is seldom who may mend. So each line says who may.
+func TestEachLineSaysWhoMayRunIt(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := 0
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range printedLine.FindAllStringSubmatch(string(text), -1) {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			if lines++; !saysWho.MatchString(m[1] + m[2]) {
+				t.Errorf("%s: %s%s", name, m[1], m[2])
+			}
+		}
+	}
+	if lines < 40 {
+		t.Errorf("only %d lines were found", lines)
 	}
 }

@@ -26,7 +26,7 @@ func lookSchema(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	if err != nil {
 		return finding{}, err
 	}
-	up := command("nexus-node migrate up")
+	up := command("nexus-node migrate up # as who installed Nexus, or a superuser")
 	switch {
 	case r.Version == 0 && len(r.Distrusted)+len(r.Unsafe) == 0:
 		return broken(mend{up}, "not installed"), nil
@@ -43,11 +43,11 @@ func lookSchema(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		}
 		return broken(append(lines, up), "version %d; not to be trusted: %s", r.Version, some(whats)), nil
 	case len(r.Unsafe) > 0:
-		f := broken(mend{command("nexus-node migrate up # as a superuser, if owners are named")}, "version %d; not as installed: %s", r.Version, some(r.Unsafe))
+		f := broken(mend{command("nexus-node migrate up # as who installed Nexus, or as a superuser if owners are named")}, "version %d; not as installed: %s", r.Version, some(r.Unsafe))
 		f.goOn = true
 		return f, nil
 	case len(r.Drift) > 0:
-		return warn(mend{command("nexus-node migrate up --repair")}, "version %d; edited by hand: %s", r.Version, some(r.Drift)), nil
+		return warn(mend{command("nexus-node migrate up --repair # as who installed Nexus, or a superuser")}, "version %d; edited by hand: %s", r.Version, some(r.Drift)), nil
 	case len(r.Applied) > 0:
 		return warn(mend{up}, "version %d; to apply: %s", r.Version, some(r.Applied)), nil
 	case len(r.Orphans) > 0:
@@ -63,7 +63,7 @@ func unseenSchema(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		return finding{}, err
 	}
 	if !there {
-		return broken(mend{command("nexus-node migrate up")}, "not installed"), nil
+		return broken(mend{command("nexus-node migrate up # as a superuser")}, "not installed"), nil
 	}
 	asInstaller := mend{advice("ask as the login that installed Nexus, or as a superuser")}
 	err = migrate.Check(ctx, pool)
@@ -72,7 +72,7 @@ func unseenSchema(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	case err == nil:
 		return unknown(asInstaller, "the version that this program brings; not visible: whether it was edited"), nil
 	case is && e.Code == nexus.CodeSchemaOlder:
-		return broken(mend{command("nexus-node migrate up")}, "%s", e.Message), nil
+		return broken(mend{command("nexus-node migrate up # as who installed Nexus, or a superuser")}, "%s", e.Message), nil
 	case is && e.Code == nexus.CodeSchemaNewer:
 		return broken(mend{advice("run a newer nexus-node")}, "%s", e.Message), nil
 	case errors.Is(err, nexus.ErrForbidden):
@@ -102,7 +102,7 @@ func lookPrivileges(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	switch {
 	case super:
 		return warn(mend{
-			statement("create role %s login in role nexus_consumer, nexus_producer;", free),
+			statement("create role %s login in role nexus_consumer, nexus_producer; -- as a superuser", free),
 			advice(`give it a password (psql: \password %s), and connect as that`, free),
 		}, "%s is a superuser", login), nil
 	case len(held) == 0:
@@ -125,11 +125,11 @@ func dropOrphans(names []string) mend {
 		kind, _, _ := strings.Cut(name, " ")
 		switch {
 		case (kind == "trigger" || kind == "policy") && strings.Contains(name, " on "):
-			lines = append(lines, statement("drop %s; -- if nobody needs it", name))
+			lines = append(lines, statement("drop %s; -- as a superuser, if nobody needs it", name))
 		case strings.HasSuffix(name, ")"):
-			lines = append(lines, statement("drop routine %s; -- if nobody needs it", name))
+			lines = append(lines, statement("drop routine %s; -- as a superuser, if nobody needs it", name))
 		default:
-			lines = append(lines, statement("drop view %s; -- if nobody needs it", name))
+			lines = append(lines, statement("drop view %s; -- as a superuser, if nobody needs it", name))
 		}
 	}
 	return lines

@@ -108,11 +108,11 @@ func lookPgmq(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	}
 	switch {
 	case some && e.Installed != "":
-		return broken(mend{statement("alter extension pgmq update;")}, "%s is too old, it takes 1.11", e.Installed), nil
+		return broken(mend{statement("alter extension pgmq update; -- as a superuser")}, "%s is too old, it takes 1.11", e.Installed), nil
 	case some:
 		return broken(mend{advice("run the update scripts of pgmq up to 1.11")}, "installed from its SQL, and older than 1.11"), nil
 	case e.Offered != "":
-		return broken(mend{statement("create extension if not exists pgmq;")}, "not in this database, the server has %s", e.Offered), nil
+		return broken(mend{statement("create extension if not exists pgmq; -- as a superuser")}, "not in this database, the server has %s", e.Offered), nil
 	}
 	return broken(mend{advice("install pgmq on the server"), advice(or + "take pgmq.sql of a release to: nexus-node migrate up --pgmq-sql pgmq.sql")}, "the server does not have it"), nil
 }
@@ -125,17 +125,17 @@ func lookCron(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 func lookPartman(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	e, err := lookExtension(ctx, pool, "pg_partman", partmanProbe)
 	return optional(e, "pg_partman", "partman", mend{
-		statement("create schema if not exists partman;"), statement("create extension if not exists pg_partman schema partman; -- as a superuser"),
+		statement("create schema if not exists partman; -- as a superuser"), statement("create extension if not exists pg_partman schema partman; -- as a superuser"),
 	}), err
 }
 
 func optional(e extension, name, debian string, create mend) finding {
-	create = append(create, command("nexus-node migrate up"))
+	create = append(create, command("nexus-node migrate up # as a superuser"))
 	switch {
 	case e.Installed != "" && e.Probe:
 		return ok("%s", e.Installed)
 	case e.Installed != "":
-		return broken(append(mend{statement("drop extension %s;", name)}, create...), "%s, but its functions are not there", e.Installed)
+		return broken(append(mend{statement("drop extension %s; -- as a superuser", name)}, create...), "%s, but its functions are not there", e.Installed)
 	case e.Offered != "":
 		return warn(create, "not in this database, the server has %s", e.Offered)
 	}

@@ -22,6 +22,16 @@ var sessions = []probe{
 	{name: "last fetch", why: "a node can send heartbeats and yet take no events", rows: true, look: lookFetch},
 }
 
+// ofSuperuser tells the sessions that only a superuser may end, those of no login among them.
+const ofSuperuser = `not exists (select from pg_catalog.pg_roles r where r.rolname::text = role_name and not r.rolsuper)`
+
+func endSession(pid int, super bool) string {
+	if super {
+		return statement("select pg_terminate_backend(%d); -- as a superuser", pid)
+	}
+	return statement("select pg_terminate_backend(%d); -- as a member of pg_signal_backend", pid)
+}
+
 const horizonFor = 5 * time.Minute
 
 func lookHorizon(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
@@ -30,9 +40,10 @@ func lookHorizon(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		PID                                  int
 		Age                                  *time.Duration
 		XminAge                              int64
+		Super                                bool
 	}
 	rows, err := pool.Query(ctx, `select kind, coalesce(name, ''), coalesce(role_name, ''), coalesce(application, ''), coalesce(state, ''),
-		coalesce(pid, 0), age, coalesce(xmin_age, 0) from core.blockers where kind <> 'lock'`)
+		coalesce(pid, 0), age, coalesce(xmin_age, 0), `+ofSuperuser+` from core.blockers where kind <> 'lock'`)
 	if err != nil {
 		return finding{}, err
 	}
@@ -68,13 +79,13 @@ func lookHorizon(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		found = append(found, who+", "+since)
 		switch b.Kind {
 		case "prepared transaction":
-			lines = append(lines, statement("rollback prepared %s; -- or commit it", literal(b.Name)))
+			lines = append(lines, statement("rollback prepared %s; -- as its owner or a superuser; or commit it", literal(b.Name)))
 		case "replication slot":
-			lines = append(lines, statement("select pg_drop_replication_slot(%s); -- if nobody reads it any more", literal(b.Name)))
+			lines = append(lines, statement("select pg_drop_replication_slot(%s); -- as a superuser, or with REPLICATION; if nobody reads it any more", literal(b.Name)))
 		case "standby":
 			lines = append(lines, advice("end the query on that standby, which hot_standby_feedback passes on to here"))
 		default:
-			lines = append(lines, statement("select pg_terminate_backend(%d);", b.PID))
+			lines = append(lines, endSession(b.PID, b.Super))
 		}
 	}
 	if len(found) == 0 {
@@ -91,8 +102,9 @@ func lookLocks(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		PID                      int
 		Role, Application, Locks string
 		Age                      time.Duration
+		Super                    bool
 	}
-	rows, err := pool.Query(ctx, `select pid, coalesce(role_name, ''), coalesce(application, ''), name, age from core.blockers
+	rows, err := pool.Query(ctx, `select pid, coalesce(role_name, ''), coalesce(application, ''), name, age, `+ofSuperuser+` from core.blockers
 		where kind = 'lock' and age > $1 order by age desc`, lockedFor)
 	if err != nil {
 		return finding{}, err
@@ -114,7 +126,7 @@ func lookLocks(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	var found []string
 	var lines mend
 	for _, h := range holders {
-		lines = append(lines, statement("select pg_terminate_backend(%d);", h.PID))
+		lines = append(lines, endSession(h.PID, h.Super))
 		who := strings.Join(strings.Fields(h.Role+" "+h.Application), " ")
 		found = append(found, fmt.Sprintf("%s, pid %d, for %s: %s", who, h.PID, h.Age.Round(time.Second), h.Locks))
 	}
@@ -129,7 +141,7 @@ func lookDeadRows(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	}
 	if !autovacuum {
 		return broken(mend{
-			statement("alter system set autovacuum = on; -- as a superuser"), statement("select pg_reload_conf();"),
+			statement("alter system set autovacuum = on; -- as a superuser"), statement("select pg_reload_conf(); -- as a superuser"),
 		}, "autovacuum is off"), nil
 	}
 	type table struct {
@@ -156,7 +168,7 @@ func lookDeadRows(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	lines := mend{advice(`see the check "xmin horizon"; then:`)}
 	for _, t := range tables {
 		found = append(found, fmt.Sprintf("%s has %d", t.Name, t.Dead))
-		lines = append(lines, statement("vacuum %s;", t.Name))
+		lines = append(lines, statement("vacuum %s; -- as a superuser", t.Name))
 	}
 	return warn(lines, "%s", some(found)), nil
 }
@@ -219,7 +231,7 @@ func lookPublications(ctx context.Context, pool *pgxpool.Pool) (finding, error) 
 	if len(names) > 0 {
 		lines := mend{advice("make publications that name the tables or schemas that are meant; then:")}
 		for _, n := range names {
-			lines = append(lines, statement("drop publication %s;", ident(n)))
+			lines = append(lines, statement("drop publication %s; -- as a superuser", ident(n)))
 		}
 		return warn(lines, "for all tables: %s", some(names)), nil
 	}
@@ -247,7 +259,7 @@ func lookLeases(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		var lines mend
 		for _, s := range stuck {
 			queue, id, _ := strings.Cut(s, " ")
-			lines = append(lines, statement("select pgmq.set_vt(%s, %s::bigint, 0);", literal(queue), id))
+			lines = append(lines, statement("select pgmq.set_vt(%s, %s::bigint, 0); -- as a member of nexus_operator", literal(queue), id))
 		}
 		return warn(lines, "hidden for more than an hour: %s", some(stuck)), nil
 	}
@@ -270,7 +282,7 @@ func lookFetch(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		lines := mend{advice("see the log of each; what started its process starts it again after:")}
 		for _, n := range deaf {
 			found = append(found, n.ID)
-			lines = append(lines, command("nexus-node node drain %s -n %s --wait 1m", quoted(n.ID), quoted(n.Namespace)))
+			lines = append(lines, command("nexus-node node drain %s -n %s --wait 1m # as a member of nexus_operator", quoted(n.ID), quoted(n.Namespace)))
 		}
 		return broken(lines, "no answer to a claim for a minute: %s", some(found)), nil
 	}

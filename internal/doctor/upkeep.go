@@ -43,8 +43,8 @@ func lookPartitions(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	if err != nil {
 		return finding{}, err
 	}
-	repair := statement("select core.repair_partitions();")
-	makeMonths := statement("select core.run_sweep('partitions');")
+	repair := statement("select core.repair_partitions(); -- as a member of nexus_admin")
+	makeMonths := statement("select core.run_sweep('partitions'); -- as a member of nexus_admin")
 	switch {
 	case len(missing) == 0 && len(wrong) == 0:
 		return ok("%d months", monthsAhead), nil
@@ -89,7 +89,7 @@ func lookOwners(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	var fix []string
 	for _, p := range others {
 		if p.May {
-			repair := statement("select core.repair_partitions();")
+			repair := statement("select core.repair_partitions(); -- as a member of nexus_admin")
 			lines, fix = mend{repair}, []string{repair} // all of those at once
 			continue
 		}
@@ -134,7 +134,7 @@ func lookLostQueues(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 			state = Broken
 		}
 		found = append(found, fmt.Sprintf("%s of namespace %s", what, q.Namespace))
-		if line := statement("select core.create_namespace(%s);", literal(q.Namespace)); !slices.Contains(lines, line) {
+		if line := statement("select core.create_namespace(%s); -- as a member of nexus_admin", literal(q.Namespace)); !slices.Contains(lines, line) {
 			lines = append(lines, line)
 		}
 	}
@@ -182,7 +182,7 @@ func lookDefault(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		return finding{}, err
 	}
 	if n > 0 {
-		repair := statement("select core.repair_partitions();")
+		repair := statement("select core.repair_partitions(); -- as a member of nexus_admin")
 		return broken(mend{repair}, "%s", counted(n, "row")).fixedBy(repair), nil
 	}
 	return ok("empty"), nil
@@ -203,7 +203,7 @@ func lookTick(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	if err != nil {
 		return finding{}, err
 	}
-	once := statement("select core.tick(); -- once: something has to go on doing so")
+	once := statement("select core.tick(); -- as a member of nexus_operator, once: something has to go on doing so")
 	lines := mend{once, advice("and run a node, or see the checks of pg_cron")}
 	switch {
 	case age == nil:
@@ -236,7 +236,7 @@ func lookSweeps(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	var switchOn mend
 	for _, s := range bad {
 		if s.Failures > 0 && s.Enabled {
-			again = append(again, statement("select core.run_sweep(%s);", literal(s.Name)))
+			again = append(again, statement("select core.run_sweep(%s); -- as a member of nexus_admin", literal(s.Name)))
 		}
 		switch {
 		case s.Failures > 0 && s.LastError != nil:
@@ -282,13 +282,13 @@ func lookNodes(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		unmarked  bool
 		forget    mend
 	)
-	reap := statement("select core.reap_nodes();")
+	reap := statement("select core.reap_nodes(); -- as a member of nexus_admin")
 	_, err = pgx.ForEachRow(rows, []any{&ns, &id, &unmarked}, func() error {
 		lost = append(lost, id)
 		if unmarked {
 			fix = []string{reap}
 		}
-		forget = append(forget, command("nexus-node node forget %s -n %s", quoted(id), quoted(ns)))
+		forget = append(forget, command("nexus-node node forget %s -n %s # as a member of nexus_operator", quoted(id), quoted(ns)))
 		return nil
 	})
 	if err != nil {
@@ -315,8 +315,8 @@ func lookDeadLetters(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	lines := mend{advice(`see why: nexus-node dlq group -n ""`)}
 	for _, ns := range namespaces {
 		lines = append(lines,
-			command("nexus-node dlq replay -n %s --limit 0 # once what made them fail is mended", quoted(ns)),
-			or+command("nexus-node dlq discard -n %s --limit 0 --note 'not wanted'", quoted(ns)))
+			command("nexus-node dlq replay -n %s --limit 0 # as a member of nexus_operator, once what made them fail is mended", quoted(ns)),
+			or+command("nexus-node dlq discard -n %s --limit 0 --note 'not wanted' # as a member of nexus_operator", quoted(ns)))
 	}
 	return warn(lines, "%s unresolved", counted(n, "dead letter")), nil
 }
@@ -350,15 +350,15 @@ func lookQueueTables(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		relation := pgx.Identifier{"pgmq", t.Name}.Sanitize()
 		if t.Security {
 			found = append(found, "forced row security on "+t.Name)
-			lines = append(lines, statement("alter table %s no force row level security;", relation))
+			lines = append(lines, statement("alter table %s no force row level security; -- as a superuser", relation))
 		}
 		for _, trigger := range t.Triggers {
 			found = append(found, fmt.Sprintf("trigger %s on %s", trigger, t.Name))
 			if strings.Contains(trigger, "notify_queue") { // pgmq's function also forgets its settings
-				lines = append(lines, statement("select pgmq.disable_notify_insert(%s);", literal(strings.TrimPrefix(t.Name, "q_"))))
+				lines = append(lines, statement("select pgmq.disable_notify_insert(%s); -- as a superuser", literal(strings.TrimPrefix(t.Name, "q_"))))
 				continue
 			}
-			lines = append(lines, statement("drop trigger %s on %s; -- if nobody needs it", ident(trigger), relation))
+			lines = append(lines, statement("drop trigger %s on %s; -- as a superuser, if nobody needs it", ident(trigger), relation))
 		}
 	}
 	return warn(lines, "%s", some(found)), nil

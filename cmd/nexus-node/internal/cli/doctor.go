@@ -25,6 +25,8 @@ another way. It reads only, as the login of NEXUS_DATABASE_URL; what that login 
 of Nexus that pg_cron lacks, queues whose tables are missing, nodes to be counted as lost. Nothing is dropped, ended or upgraded, no edit undone. Then it looks
 once more. With --dry-run it says what it would run.
 
+docs/guides/woken-at-night.md is the page to begin with at night, and says what each check means.
+
 Exit code 0: all is well, 1: warnings, 2: something is broken, 5: all is well as far as this login may see, which is not all; with --fix,
 afterwards.`,
 		Example: `  nexus-node doctor

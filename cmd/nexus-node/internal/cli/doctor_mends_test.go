@@ -158,11 +158,11 @@ func (p *patient) follow(h *harm, line string) bool {
 	p.t.Log("run:", line)
 	switch {
 	case isSQL(line):
-		p.exec(line)
+		p.execAs(p.named(line), line)
 		return true
 	case isCommand(line):
 		cmd := exec.CommandContext(p.t.Context(), "sh", "-c", line)
-		cmd.Env = slices.Concat([]string{"PATH=" + nodeOnPath(p.t) + ":/usr/bin:/bin", "NEXUS_DATABASE_URL=" + p.url, asProcess + "=1"}, p.env)
+		cmd.Env = slices.Concat([]string{"PATH=" + nodeOnPath(p.t) + ":/usr/bin:/bin", "NEXUS_DATABASE_URL=" + p.named(line), asProcess + "=1"}, p.env)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			p.t.Fatalf("%s: %v\n%s", line, err, out)
 		}
@@ -198,6 +198,24 @@ func nodeOnPath(t *testing.T) string {
 	return dir
 }
 
+var memberOf = regexp.MustCompile(`(?:--|#) as a member of (\w+)`)
+
+// named is the URL of a login that is what the remark says, and no more; of the superuser where it names one.
+func (p *patient) named(line string) string {
+	p.t.Helper()
+	role := memberOf.FindStringSubmatch(line)
+	switch {
+	case role == nil:
+		return p.url
+	case p.db != nil:
+		_, login := p.db.As(role[1])
+		return login
+	}
+	login := "only_" + role[1]
+	p.exec("do $$ begin if to_regrole('" + login + "') is null then create role " + login + " login password 'nexus' in role " + role[1] + "; end if; end $$")
+	return as(p.url, login)
+}
+
 // examine asks the doctor as somebody at a shell would.
 func (p *patient) examine() []doctor.Check {
 	p.t.Helper()
@@ -226,8 +244,13 @@ func checkOf(t *testing.T, checks []doctor.Check, name string) doctor.Check {
 // exec runs SQL on a connection of its own, as psql would: a line at a time, outside of a transaction.
 func (p *patient) exec(sql string) {
 	p.t.Helper()
+	p.execAs(p.url, sql)
+}
+
+func (p *patient) execAs(login, sql string) {
+	p.t.Helper()
 	ctx := context.WithoutCancel(p.t.Context())
-	conn, err := pgx.Connect(ctx, p.url)
+	conn, err := pgx.Connect(ctx, login)
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -4,16 +4,43 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
 )
 
+const nightPage = "docs/guides/woken-at-night.md"
+
+var probeName = regexp.MustCompile(`\{name: "([^"]+)"`)
+
+// Who is woken finds each check of the doctor on the page that it sends them to.
+func TestTheNightPageHasEachCheck(t *testing.T) {
+	t.Parallel()
+	page, names := read(t, nightPage), 0
+	for _, file := range []string{"server", "schema", "upkeep", "sessions"} {
+		for _, m := range probeName.FindAllStringSubmatch(read(t, "internal/doctor/"+file+".go"), -1) {
+			if names++; !strings.Contains(page, "\n| "+m[1]+" | ") {
+				t.Errorf("%s has no line for %s", nightPage, m[1])
+			}
+		}
+	}
+	if names < 25 {
+		t.Errorf("only %d checks were found", names)
+	}
+}
+
 // The rules fire when they are to and are silent else, as promtool sees it; each has a case of both.
 func TestAlertsFire(t *testing.T) {
 	dir := filepath.Join("..", "..", "..", "..", "deploy", "prometheus")
 	var rules struct {
-		Groups []struct{ Rules []struct{ Alert string } }
+		Groups []struct {
+			Rules []struct {
+				Alert       string
+				Annotations map[string]string
+			}
+		}
 	}
 	var cases struct {
 		Tests []struct {
@@ -42,7 +69,11 @@ func TestAlertsFire(t *testing.T) {
 			}
 		}
 	}
+	page := read(t, nightPage)
 	for _, r := range rules.Groups[0].Rules {
+		if !strings.Contains(page, "| "+r.Alert+" | ") || !strings.HasSuffix(r.Annotations["runbook_url"], "/"+nightPage+"#alerts") {
+			t.Errorf("%s: it has no line in %s, or does not name it", r.Alert, nightPage)
+		}
 		if !fires[r.Alert] || !silent[r.Alert] {
 			t.Errorf("%s: a case in which it fires: %v, one in which it is silent: %v", r.Alert, fires[r.Alert], silent[r.Alert])
 		}

@@ -49,6 +49,7 @@ var running = []runningPage{
 	{page: "docs/explanation/schedules.md", before: `select core.create_namespace('shop')`, holds: `exists (select from core.scheduled_tasks)`},
 	{page: "docs/guides/psql.md"},
 	{page: "docs/guides/schedules.md", yaml: true, holds: `exists (select from core.scheduled_tasks where name = 'reconcile')`},
+	{page: "docs/guides/woken-at-night.md"},
 	{page: "docs/guides/one-shots.md"},
 	{page: "docs/guides/unhandled-types.md"},
 	{page: "docs/guides/dead-letters.md", not: []string{"nexus-node events cancel"}, before: shopDeadLetters,
