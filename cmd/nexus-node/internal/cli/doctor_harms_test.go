@@ -78,7 +78,8 @@ var databases = []harm{
 	{check: "locks", name: "two sessions idle in a transaction", found: "AccessExclusiveLock", do: func(p *patient) {
 		p.exec("select core.create_namespace('shop'); select core.create_namespace('mall')")
 		p.session("begin; lock table pgmq.q_core_events_shop")
-		p.session("begin; lock table pgmq.q_core_events_mall")
+		_, operator := p.db.As("nexus_operator")
+		p.sessionAs(operator, "begin; lock table pgmq.q_core_events_mall")
 		p.db.Advance(time.Minute)
 	}},
 	{check: "xmin horizon", name: "two sessions with a snapshot", found: "idle in transaction", do: func(p *patient) {

@@ -277,7 +277,12 @@ func (p *patient) get(sql string) string {
 // session holds something open until the test ends or somebody ends it.
 func (p *patient) session(sql string) {
 	p.t.Helper()
-	conn, err := pgx.Connect(p.t.Context(), p.url)
+	p.sessionAs(p.url, sql)
+}
+
+func (p *patient) sessionAs(login, sql string) {
+	p.t.Helper()
+	conn, err := pgx.Connect(p.t.Context(), login)
 	if err != nil {
 		p.t.Fatal(err)
 	}
