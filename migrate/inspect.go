@@ -2,6 +2,8 @@ package migrate
 
 import (
 	"context"
+	"regexp"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -180,9 +182,13 @@ func (tx *session) readBookkeeping(ctx context.Context, s *state, want schema) e
 		return err
 	}
 	s.sortOut(there, want)
-	if len(s.distrusted) > 0 || !s.role(owner).Exists {
+	if !s.role(owner).Exists {
 		s.grantsMove = true
-		return nil // what follows calls functions
+		return nil
+	}
+	if len(s.distrusted) > 0 {
+		s.grantsMove = true // what follows calls functions, which may be anybody's
+		return tx.compareByText(ctx, s)
 	}
 	var guarded bool
 	err = tx.tx.QueryRow(ctx, `select to_regprocedure('core_private.guard_drift()') is not null
@@ -195,19 +201,58 @@ func (tx *session) readBookkeeping(ctx context.Context, s *state, want schema) e
 		if err != nil {
 			return err
 		}
-		for _, m := range found {
-			if m.Theirs {
-				s.orphans = append(s.orphans, m.What)
-			} else {
-				s.moved = append(s.moved, m)
-			}
-		}
+		s.sortMoved(found)
 	}
 	err = tx.tx.QueryRow(ctx, `
 		select coalesce(
 		  (select o.definitions <> array[core_private.grants_state()] from core_private.installed_objects o where o.path = $1), true)`,
 		pgx.QueryExecModeExec, want.grants.Path).Scan(&s.grantsMove)
 	return wrap("read the bookkeeping", err)
+}
+
+func (s *state) sortMoved(found []moved) {
+	for _, m := range found {
+		if m.Theirs {
+			s.orphans = append(s.orphans, m.What)
+		} else {
+			s.moved = append(s.moved, m)
+		}
+	}
+}
+
+// compareByText asks what core_private.guard_drift() would, by the text of this binary: it reads catalogs and the plain tables of the
+// bookkeeping, and runs nothing that lies in the database. Rights on queues, which functions of Nexus compare, are left out.
+func (tx *session) compareByText(ctx context.Context, s *state) error {
+	var plain bool
+	err := tx.tx.QueryRow(ctx, `select count(*) = 3 from pg_class c
+		where c.oid in (to_regclass('core_private.guarded'), to_regclass('core_private.tolerated_drift'), to_regclass('core.queues')) and c.relkind = 'r'
+		  and pg_get_userbyid(c.relowner) = 'nexus_owner' and not c.relforcerowsecurity
+		  and not exists (select from pg_attribute a join pg_type t on t.oid = a.atttypid
+		                   where a.attrelid = c.oid and a.attnum > 0 and t.typnamespace <> 'pg_catalog'::regnamespace)`,
+		pgx.QueryExecModeExec).Scan(&plain)
+	if err != nil || !plain || !s.BookkeepingOwned {
+		return wrap("read the bookkeeping", err)
+	}
+	found, err := all[moved](ctx, tx, guardDriftText(bookkeepingSQL))
+	s.sortMoved(found)
+	return err
+}
+
+// guardDriftText is the body of guard_drift with those of the view and the function that it reads in their place.
+func guardDriftText(sql string) string {
+	between := func(begin, end string) string {
+		_, rest, _ := strings.Cut(sql, begin)
+		text, _, _ := strings.Cut(rest, end)
+		return text
+	}
+	guard := between("create or replace view core_private.guard as\n", ";\ncomment on view core_private.guard is")
+	queues := between("create or replace function core_private.queue_guard()", "$$;")
+	_, queues, _ = strings.Cut(queues, "return query\n")
+	queues, _, _ = strings.Cut(queues, "\n  union all\n  select format('rights on %s are not as they were given'")
+	_, drift, _ := strings.Cut(between("create or replace function core_private.guard_drift()", "$$;"), "as $$\n")
+	drift = strings.Replace(drift, "core_private.queue_guard()", "queue_guard", 1)
+	drift = regexp.MustCompile(`core_private\.guard\b`).ReplaceAllString(drift, "guard")
+	return "with guard as (" + guard + "), queue_guard (what, queue_name, removal) as (" + queues + ")\nselect * from (" + drift + ") d (what, restore, theirs)"
 }
 
 func (s state) role(name string) role {

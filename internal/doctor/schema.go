@@ -41,7 +41,15 @@ func lookSchema(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 			what, line, _ := strings.Cut(d, ": ")
 			whats, lines = append(whats, what), append(lines, line)
 		}
-		return broken(append(lines, up), "version %d; not to be trusted: %s", r.Version, some(whats)), nil
+		found := fmt.Sprintf("version %d; not to be trusted: %s", r.Version, some(whats))
+		if len(r.Unsafe) > 0 {
+			found += "; not as installed: " + some(r.Unsafe)
+		}
+		if len(r.Drift) > 0 {
+			found += "; edited by hand: " + some(r.Drift)
+			up = command("nexus-node migrate up --repair")
+		}
+		return broken(append(lines, up), "%s", found), nil
 	case len(r.Unsafe) > 0:
 		f := broken(mend{command("nexus-node migrate up # as who installed Nexus, or as a superuser if owners are named")}, "version %d; not as installed: %s", r.Version, some(r.Unsafe))
 		f.goOn = true
