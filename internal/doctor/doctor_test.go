@@ -257,6 +257,29 @@ func TestWhatIsNotVisibleIsNotWell(t *testing.T) {
 	}
 }
 
+// Who is on call sees the catalogs: what an owner lacks is found there, and of other rights it is said that they are not visible.
+func TestWhoIsOnCallHearsOfRights(t *testing.T) {
+	db := dbtest.New(t)
+	db.Exec("select core.tick(); select core.create_namespace('shop'); revoke execute on function core.emit(text, text, jsonb, jsonb) from nexus_producer")
+	_, url := db.As("nexus_operator", "pg_monitor")
+	onCall, err := pgxpool.New(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer onCall.Close()
+	if c := named(t, examine(t, onCall), "schema"); c.State != Unknown || !strings.Contains(c.Found, "whether the roles have the rights that they were given") || !strings.Contains(c.Mend, "superuser") {
+		t.Errorf("%+v", c)
+	}
+	db.Exec("revoke all on pgmq.q_core_events_shop from nexus_owner")
+	checks := examine(t, onCall)
+	if c := named(t, checks, "schema"); c.State != Broken || !strings.Contains(c.Found, "nexus_owner lacks rights on its own table pgmq.q_core_events_shop") || !strings.Contains(c.Mend, "nexus-node migrate up") {
+		t.Errorf("%+v", c)
+	}
+	if c := named(t, checks, "stuck leases"); c.State != Unknown || strings.Contains(c.Mend, "grant nexus_reader") {
+		t.Errorf("%+v", c)
+	}
+}
+
 func TestWithoutASchemaNothingElseIsAsked(t *testing.T) {
 	db := dbtest.New(t)
 	db.Exec("drop schema core, core_private cascade")

@@ -21,7 +21,7 @@ var schema = []probe{
 func lookSchema(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	r, err := migrate.Status(ctx, pool)
 	if e, is := errors.AsType[*nexus.Error](err); is && (e.Code == nexus.CodeInstallerRights || errors.Is(err, nexus.ErrForbidden)) {
-		return unseenSchema(ctx, pool)
+		return unseenSchema(ctx, pool, r)
 	}
 	if err != nil {
 		return finding{}, err
@@ -64,8 +64,9 @@ func lookSchema(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	return ok("version %d, as this program brings it", r.Version), nil
 }
 
-// unseenSchema is for logins that cannot become nexus_owner: they see that it is there and its version, not whether it was edited.
-func unseenSchema(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
+// unseenSchema is for logins that cannot become nexus_owner: they see that it is there and its version, and whose the
+// objects are with what their owners lack (in r), not whether it was edited or what was granted to the other roles.
+func unseenSchema(ctx context.Context, pool *pgxpool.Pool, r *migrate.Report) (finding, error) {
 	there, err := hasSchema(ctx, pool)
 	if err != nil {
 		return finding{}, err
@@ -73,18 +74,23 @@ func unseenSchema(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	if !there {
 		return broken(mend{command("nexus-node migrate up # as a superuser")}, "not installed"), nil
 	}
+	if r != nil && len(r.Unsafe) > 0 {
+		f := broken(mend{command("nexus-node migrate up # as the login that installed Nexus, or as a superuser")}, "not as installed: %s", some(r.Unsafe))
+		f.goOn = true
+		return f, nil
+	}
 	asInstaller := mend{advice("ask as the login that installed Nexus, or as a superuser")}
 	err = migrate.Check(ctx, pool)
 	e, is := errors.AsType[*nexus.Error](err)
 	switch {
 	case err == nil:
-		return unknown(asInstaller, "the version that this program brings; not visible: whether it was edited"), nil
+		return unknown(asInstaller, "the version that this program brings; not visible: whether it was edited, and whether the roles have the rights that they were given"), nil
 	case is && e.Code == nexus.CodeSchemaOlder:
 		return broken(mend{command("nexus-node migrate up # as who installed Nexus, or a superuser")}, "%s", e.Message), nil
 	case is && e.Code == nexus.CodeSchemaNewer:
 		return broken(mend{advice("run a newer nexus-node")}, "%s", e.Message), nil
 	case errors.Is(err, nexus.ErrForbidden):
-		return unknown(asInstaller, "installed; not visible: its version, and whether it was edited"), nil
+		return unknown(asInstaller, "installed; not visible: its version, whether it was edited, and whether the roles have the rights that they were given"), nil
 	}
 	return finding{}, err
 }
