@@ -1,6 +1,6 @@
 create or replace view core.sweep_status as
 select s.name, s.every, s.driven_by, s.enabled, s.last_started_at, s.last_ok_at, s.last_ms, s.failures, s.last_error, s.last_result,
-       s.last_ok_at is null or s.last_ok_at < (select core.now()) - 3 * s.every as overdue
+       s.enabled and coalesce(s.last_ok_at, s.registered_at) < (select core.now()) - 3 * s.every - interval '5 minutes' as overdue
   from core_private.sweeps s
 union all
 select w.name, w.every, w.driven_by, false, null, null, null, 0, 'NX106 its row was deleted; core.run_sweep registers it again', null, true
@@ -17,4 +17,4 @@ comment on column core.sweep_status.last_ms is 'How long the last run took, in m
 comment on column core.sweep_status.failures is 'Failed runs since the last good one.';
 comment on column core.sweep_status.last_error is 'SQLSTATE and text of the last run; NULL if it went well.';
 comment on column core.sweep_status.last_result is 'What the last good run returned.';
-comment on column core.sweep_status.overdue is 'Whether it has not gone well for three times "every".';
+comment on column core.sweep_status.overdue is 'Whether it is switched on and has not gone well for three times "every" and five minutes more, as the alert NexusUpkeepOld has it: pg_cron calls each minute at most. One that never did is counted from its installation; one that was deleted is overdue.';

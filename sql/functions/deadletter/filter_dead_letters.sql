@@ -59,7 +59,7 @@ begin
         v_after := core_private.parse_time(p_filter -> 'after', 'after');
     end if;
     if p_filter ? 'namespace' then
-        perform core_private.require_duty(p_filter ->> 'namespace', 'operate');
+        perform core_private.require_duty(p_filter ->> 'namespace', 'operate', 'namespace');
     end if;
     -- Rights are asked for once a namespace, and the statement has only what is asked for: to look at all there is must not take long.
     v_names := array(

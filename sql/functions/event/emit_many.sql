@@ -37,7 +37,7 @@ begin
         if not v_there then
             -- What is delayed needs no queue yet.
             select core_private.lost_queue_for(p_namespace, e.t) into v_lost
-              from unnest(p_event_types, p_options) e(t, o) left join lateral core_private.parse_emit_options(e.o, p_now, '') x on e.o is not null
+              from unnest(p_event_types, p_options) e(t, o) left join lateral core_private.parse_emit_options(coalesce(e.o, '{}'), p_now, '') x on e.o is not null
              where x.due_at is null and core_private.lost_queue_for(p_namespace, e.t) is not null limit 1;
             if found then
                 perform core_private.fail_lost_queue(v_lost);
@@ -92,7 +92,7 @@ begin
         select i.event_id, i.event_uid, s.message_id, i.duplicate from ids i left join src s using (n) order by i.n
         $q$,
         case when v_options
-             then 'lateral core_private.parse_emit_options(t.options, $3, '''')'
+             then 'lateral core_private.parse_emit_options(coalesce(t.options, ''{}''), $3, '''')'
              else '(select null::text as dedupe_key, null::text as ordering_key, null::timestamptz as due_at, null::jsonb as headers, null::text as producer, null::text as correlation_id, null::uuid as causation_uid, false as broadcast, null::timestamptz as authored_at, null::text[] as tags, 0 as depth)' end,
         case when v_default is null then 'null::bigint'
              else format('case when i.due_at is null then coalesce(i.held_id, nextval(%L::regclass)) end', core_private.queue_sequence(v_default)) end,

@@ -1,4 +1,4 @@
--- p_at names the element of a batch in errors; empty for a single emit.
+-- p_at names the element of a batch in errors; empty for a single emit. Only an element may be NULL, since an array cannot leave one out.
 create or replace function core_private.parse_emit_options(
     p_options jsonb,
     p_now     timestamptz,
@@ -17,7 +17,7 @@ declare
 begin
     depth := 0;
     broadcast := false;
-    if p_options is null or p_options = '{}' then
+    if p_options is null and p_at <> '' or p_options = '{}' then
         return;
     end if;
     perform core_private.check_option_keys(p_options, v_known, 'p_options' || p_at);

@@ -11,7 +11,7 @@ begin
     end if;
     perform core_private.refuse_borrowed_session();
     if not exists (select from core.namespaces n where n.namespace = p_namespace) then
-        perform core_private.fail_unknown_namespace(p_namespace);
+        perform core_private.fail_unknown_namespace(p_namespace, 'p_namespace', false);
     end if;
 end $$;
 comment on function core_private.require_admin(text) is 'Raises NX401 unless the caller is an administrator, NX101 for an unknown namespace, 42501 where the session is not the caller''s own.';

@@ -19,7 +19,7 @@ begin
     end if;
     return query execute format($q$
         with head as materialized (
-        select q.msg_id, q.read_ct, q.enqueued_at, q.vt, core_private.event_type_of(q.message),
+        select q.msg_id, q.read_ct, q.enqueued_at, q.vt, coalesce(core_private.event_type_of(q.message), 'unknown.raw'),
                q.message, q.headers,
                case when q.vt <= $2 then 'visible' when q.headers ->> 'nexus-due' = core_private.iso(q.vt) then 'waiting' when q.read_ct > 0 then 'in_flight' else 'waiting' end
           from %s q order by q.msg_id limit $1),
@@ -32,4 +32,4 @@ begin
         select * from head union all select * from aside union all select * from later limit $1
         $q$, core_private.queue_relation(p_queue)) using p_limit, v_now, p_queue;
 end $$;
-comment on function core.peek(text, integer) is 'The oldest messages of a queue, then, if there is room, those that are parked and those that wait apart for their time; reads only, so no attempt is used up. state: visible (to be claimed now), waiting (on the queue, for its due time), in_flight, parked (no live node handles the type) or delayed (off the queue until its due time; msg_id is NULL if it has not been there yet). Raises NX006, NX103, NX110, NX401, NX402.';
+comment on function core.peek(text, integer) is 'The oldest messages of a queue, then, if there is room, those that are parked and those that wait apart for their time; reads only, so no attempt is used up. event_type: unknown.raw for a message that is no envelope. state: visible (to be claimed now), waiting (on the queue, for its due time), in_flight, parked (no live node handles the type) or delayed (off the queue until its due time; msg_id is NULL if it has not been there yet). Raises NX006, NX103, NX110, NX401, NX402.';

@@ -11,13 +11,13 @@ begin
     if tg_op = 'DELETE' then
         -- A namespace that is dropped is gone by now, and its dropper was asked.
         if exists (select from core.namespaces n where n.namespace = old.namespace) then
-            perform core_private.require_scheduling(old.namespace);
+            perform core_private.require_scheduling(old.namespace, 'namespace');
         end if;
         return old;
     end if;
-    perform core_private.require_scheduling(new.namespace);
+    perform core_private.require_scheduling(new.namespace, 'namespace');
     if not v_new and new.namespace <> old.namespace then
-        perform core_private.require_scheduling(old.namespace);
+        perform core_private.require_scheduling(old.namespace, 'namespace');
     end if;
 
     if v_new or new.cron_expression is distinct from old.cron_expression then

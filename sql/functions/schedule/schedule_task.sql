@@ -34,6 +34,7 @@ begin
     v_task.spec := core_private.compile_cron(p_cron_expression, 'p_cron_expression');
     v_task.cron_expression := v_task.spec ->> 'expression';
     v_task.event_type := p_event_type;
+    perform core_private.check_payload(p_payload, (select n.max_payload_bytes from core.namespaces n where n.namespace = p_namespace));
     v_task.payload := p_payload;
     v_task.timezone := core_private.check_timezone(coalesce(p_options ->> 'timezone', 'UTC'));
     v_task.misfire := coalesce(p_options ->> 'misfire', 'fire_once');

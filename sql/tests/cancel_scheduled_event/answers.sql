@@ -7,7 +7,7 @@ select is(core.cancel_scheduled_event('aaaaaaaa-0000-0000-0000-000000000001'), '
 select is((select (status, finished_at = core.now(), finished_by)::text from core.scheduled_events where schedule_id = 'aaaaaaaa-0000-0000-0000-000000000001'), format('(cancelled,t,%s)', session_user), 'by whom');
 select is(core.cancel_scheduled_event('aaaaaaaa-0000-0000-0000-000000000001'), 'not_found', 'a second time');
 select is(core.cancel_scheduled_event('aaaaaaaa-0000-0000-0000-000000000008'), 'not_found', 'unknown');
-select is(core.cancel_scheduled_event(null), 'not_found', 'none');
+select throws_ok($$select core.cancel_scheduled_event(null)$$, 'NX006', null, 'NULL is no id');
 update nexus_test.clock set frozen = '2030-01-01 12:00:00Z';
 select is(core.reschedule_event('aaaaaaaa-0000-0000-0000-000000000003', '2030-01-03 00:00:00Z'), 'rescheduled', 'rescheduled');
 select is((select (fire_at = '2030-01-03Z', due_at = fire_at, version)::text from core.scheduled_events where schedule_id = 'aaaaaaaa-0000-0000-0000-000000000003'), '(t,t,2)', 'to then');
