@@ -6,5 +6,5 @@ select p.oid::regprocedure::text
 union all
 select c.oid::regclass::text
   from pg_class c
- where c.relnamespace in ('core'::regnamespace, 'core_private'::regnamespace) and c.relkind in ('r', 'p', 'v') and not c.relispartition
+ where c.relnamespace in ('core'::regnamespace, 'core_private'::regnamespace) and c.relkind in ('r', 'p', 'v', 'm', 'f')
    and obj_description(c.oid, 'pg_class') is null
