@@ -80,6 +80,7 @@ func (tx *session) decide(ctx context.Context, o options, want schema) (decision
 			Version: found.version(),
 			Want:    want.version(),
 			Orphans: found.orphans,
+			Gone:    found.gone,
 			Missing: found.missing(),
 		},
 	}

@@ -134,6 +134,10 @@ func (s state) guardProblems(add addProblem) {
 			add(nexus.CodeInstallerRights, d.Statement, "%s belongs to %s in place of %s, and %s may not change that", d.Object, d.Owner, d.Wanted, s.Installer)
 		}
 	}
+	for _, t := range s.gone {
+		add(nexus.CodeNotTrusted, "restore the table from a backup (pg_restore --table "+strings.TrimPrefix(strings.TrimPrefix(t, "core_private."), "core.")+
+			" of one of this version), then: nexus-node migrate up", "table %s was dropped with what was in it", t)
+	}
 	if s.HasBookkeeping && !s.unreadable && len(s.migrations) == 0 && s.HasQueues {
 		add(nexus.CodeNotTrusted, "restore the data (pg_restore --data-only --disable-triggers), or drop schema core, core_private cascade;",
 			"the tables of Nexus are there and its bookkeeping is empty, as after a restore of the schema alone")

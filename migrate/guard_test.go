@@ -100,6 +100,26 @@ func TestWhatIsTakenAwayIsPutBack(t *testing.T) {
 	}
 }
 
+// What was in a table that was dropped is in backups only: none is made in its place, and it is named.
+func TestADroppedTableIsNamed(t *testing.T) {
+	t.Parallel()
+	address := cluster.URL(newDatabase(t, cluster))
+	pool := connect(t, address)
+	mustUp(t, pool, nil, embedded())
+	for _, name := range []string{"core.delivery_errors", "core_private.sweeps", "core.queues", "core.namespaces"} {
+		execute(t, address, "drop table "+name+" cascade")
+		report, err := Status(t.Context(), pool)
+		if err != nil || !slices.Contains(report.Gone, name) {
+			t.Errorf("status does not name %s: %q, %v", name, report.Gone, err)
+		}
+		_, err = up(t.Context(), pool, &Options{Repair: true}, embedded())
+		refused := wantCode(t, err, nexus.CodeNotTrusted)
+		if !strings.Contains(refused.Message, "table "+name+" was dropped") || !strings.Contains(refused.Hint, "pg_restore") {
+			t.Errorf("%s: %v, %s", name, refused, refused.Hint)
+		}
+	}
+}
+
 // What an administrator added and what opens nothing is named, and stays.
 func TestWhatOthersAddedStays(t *testing.T) {
 	address := cluster.URL(newDatabase(t, cluster))

@@ -28,7 +28,8 @@ type state struct {
 	retired    []string // Nexus's own that no file creates any more
 	orphans    []string // nobody knows whose
 	moved      []moved
-	grantsMove bool // the grants are not as they were left
+	gone       []string // tables that somebody dropped
+	grantsMove bool     // the grants are not as they were left
 }
 
 type facts struct {
@@ -182,7 +183,11 @@ func (tx *session) readBookkeeping(ctx context.Context, s *state, want schema) e
 		return err
 	}
 	s.sortOut(there, want)
-	if !s.role(owner).Exists {
+	tables := want.tables(func(version int) bool { _, ok := s.migrations[version]; return ok })
+	if s.gone, err = tx.missing(ctx, tables); err != nil {
+		return err
+	}
+	if len(s.gone) > 0 || !s.role(owner).Exists {
 		s.grantsMove = true
 		return nil
 	}
@@ -253,6 +258,17 @@ func guardDriftText(sql string) string {
 	drift = strings.Replace(drift, "core_private.queue_guard()", "queue_guard", 1)
 	drift = regexp.MustCompile(`core_private\.guard\b`).ReplaceAllString(drift, "guard")
 	return "with guard as (" + guard + "), queue_guard (what, queue_name, removal) as (" + queues + ")\nselect * from (" + drift + ") d (what, restore, theirs)"
+}
+
+// missing are the tables of these that are not there.
+func (tx *session) missing(ctx context.Context, tables []string) ([]string, error) {
+	type table struct{ Name string }
+	found, err := all[table](ctx, tx, `select t.name from unnest(`+array(tables)+`) t (name) where to_regclass(t.name) is null order by 1`)
+	names := make([]string, len(found))
+	for i, f := range found {
+		names[i] = f.Name
+	}
+	return names, err
 }
 
 func (s state) role(name string) role {

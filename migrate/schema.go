@@ -75,6 +75,8 @@ func (s schema) version() int {
 // created finds what migrations and the bookkeeping create besides functions and views.
 var created = regexp.MustCompile(`(?im)^\s*create (?:unlogged )?(?:table|sequence|type)(?: if not exists)? ((?:core|core_private)\.[a-z0-9_]+)`)
 
+var createdTable = regexp.MustCompile(`(?im)^\s*create (?:unlogged )?table(?: if not exists)? ((?:core|core_private)\.[a-z0-9_]+)`)
+
 // owned are the names of all that is Nexus's, as the catalogs would print them, with the roles they belong to.
 func (s schema) owned() (names, owners []string) {
 	for _, f := range slices.Concat([]nexussql.File{bookkeeping}, s.migrations) {
@@ -88,6 +90,25 @@ func (s schema) owned() (names, owners []string) {
 		}
 	}
 	return append(names, "core_private.installed_definitions"), append(owners, owner)
+}
+
+var dropped = regexp.MustCompile(`(?im)^\s*drop table(?: if exists)? ((?:core|core_private)\.[a-z0-9_]+)`)
+
+// tables are those that there have to be after the migrations that have been applied.
+func (s schema) tables(has func(version int) bool) []string {
+	var names []string
+	for _, m := range s.migrations {
+		if !has(m.Version) {
+			continue
+		}
+		for _, found := range createdTable.FindAllStringSubmatch(m.Body, -1) {
+			names = append(names, found[1])
+		}
+		for _, found := range dropped.FindAllStringSubmatch(m.Body, -1) {
+			names = slices.DeleteFunc(names, func(n string) bool { return n == found[1] })
+		}
+	}
+	return names
 }
 
 // paths is the set of all files that leave a row in installed_objects.

@@ -102,6 +102,10 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 		{"pg_cron", "drop extension pg_cron cascade", Warn, "not in this database", "create extension if not exists pg_cron"},
 		{"schema", "create or replace function core.now() returns timestamptz language sql as 'select now()'",
 			Warn, "core.now", "migrate up --repair"},
+		{"schema", "drop view core.upcoming", Broken, "core.upcoming was dropped", "migrate up --repair"},
+		{"schema", "drop function core.emit(text, text, jsonb, jsonb)", Broken, "core.emit(text, text, jsonb, jsonb) was dropped", "migrate up --repair"},
+		{"schema", "drop table core.delivery_errors cascade", Broken, "dropped: table core.delivery_errors", "pg_restore"},
+		{"schema", "drop table core.namespaces cascade", Broken, "dropped: table core.namespaces", "pg_restore"},
 		{"schema", "drop schema core, core_private cascade", Broken, "not installed", "migrate up"},
 		{"lost queues", `select core.create_namespace('shop', '{"retry": {"max_attempts": 3}}'), core.create_namespace('mall');
 			drop table pgmq.a_core_events_mall, pgmq.q_core_events_shop, pgmq.a_core_events_shop`,

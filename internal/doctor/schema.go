@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -15,7 +16,7 @@ import (
 // schema are the checks of what is installed.
 var schema = []probe{
 	{name: "privileges", why: "a node takes nexus_consumer and nexus_producer, and nothing takes a superuser at run time", look: lookPrivileges},
-	{name: "schema", why: "this program's calls fit one version of the schema, and what was edited by hand is lost at the next migration", look: lookSchema, decisive: true},
+	{name: "schema", why: "this program's calls fit one version of the schema, and what was edited by hand stays until a migration or --repair writes it anew", look: lookSchema, decisive: true},
 }
 
 func lookSchema(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
@@ -50,12 +51,23 @@ func lookSchema(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 			up = command("nexus-node migrate up --repair")
 		}
 		return broken(append(lines, up), "%s", found), nil
+	case len(r.Gone) > 0:
+		f := broken(mend{
+			advice("restore what was dropped from a backup of this version: pg_restore --table, as a superuser"), advice("then, for what hung on it, once more: nexus-node migrate up --repair"),
+		}, "version %d; dropped: table %s", r.Version, some(r.Gone))
+		f.goOn = true
+		return f, nil
 	case len(r.Unsafe) > 0:
 		f := broken(mend{command("nexus-node migrate up # as who installed Nexus, or as a superuser if owners are named")}, "version %d; not as installed: %s", r.Version, some(r.Unsafe))
 		f.goOn = true
 		return f, nil
 	case len(r.Drift) > 0:
-		return warn(mend{command("nexus-node migrate up --repair # as who installed Nexus, or a superuser")}, "version %d; edited by hand: %s", r.Version, some(r.Drift)), nil
+		f := warn(mend{command("nexus-node migrate up --repair # as who installed Nexus, or a superuser")}, "version %d; edited by hand: %s", r.Version, some(r.Drift))
+		// What calls it fails.
+		if slices.ContainsFunc(r.Drift, func(d string) bool { return strings.Contains(d, " was dropped in the database") }) {
+			f.state, f.goOn = Broken, true
+		}
+		return f, nil
 	case len(r.Applied) > 0:
 		return warn(mend{up}, "version %d; to apply: %s", r.Version, some(r.Applied)), nil
 	case len(r.Orphans) > 0:

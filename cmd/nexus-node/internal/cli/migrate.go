@@ -107,7 +107,7 @@ code 1 if there is something to apply or something was edited.`,
 			if err := s.printReport(report, "to apply", verbose); err != nil {
 				return err
 			}
-			if report.Version != report.Want || len(report.Applied)+len(report.Drift)+len(report.Unsafe)+len(report.Distrusted) > 0 {
+			if report.Version != report.Want || len(report.Applied)+len(report.Drift)+len(report.Unsafe)+len(report.Distrusted)+len(report.Gone) > 0 {
 				return verdict(exitFailed)
 			}
 			return nil
@@ -163,7 +163,7 @@ func (s *session) printReport(r *migrate.Report, applied string, all bool) error
 	if s.format == asJSON {
 		return s.printJSON(map[string]any{
 			"version": r.Version, "want": r.Want, strings.ReplaceAll(applied, " ", "_"): list(r.Applied),
-			"drift": list(r.Drift), "unsafe": list(r.Unsafe), "distrusted": list(r.Distrusted), "orphans": list(r.Orphans), "missing": list(r.Missing),
+			"drift": list(r.Drift), "unsafe": list(r.Unsafe), "gone": list(r.Gone), "distrusted": list(r.Distrusted), "orphans": list(r.Orphans), "missing": list(r.Missing),
 		})
 	}
 	steps := r.Applied
@@ -175,7 +175,7 @@ func (s *session) printReport(r *migrate.Report, applied string, all bool) error
 	for _, l := range []struct {
 		name  string
 		lines []string
-	}{{applied, steps}, {"edited", r.Drift}, {"unsafe", r.Unsafe}, {"distrusted", r.Distrusted}, {"orphan", r.Orphans}, {"missing", r.Missing}} {
+	}{{applied, steps}, {"edited", r.Drift}, {"unsafe", r.Unsafe}, {"gone", r.Gone}, {"distrusted", r.Distrusted}, {"orphan", r.Orphans}, {"missing", r.Missing}} {
 		for _, line := range l.lines {
 			names, values = append(names, l.name), append(values, line)
 		}
