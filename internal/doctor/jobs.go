@@ -166,7 +166,7 @@ func lookRuns(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		return broken(append(more, soon), "%s", some(found)), nil
 	}
 	return warn(mend{
-		statement("select * from core.cron_job_runs where status = 'failed' order by runid desc limit 20; -- each with its message"),
+		statement("select * from core.cron_job_runs where status = 'failed' order by runid desc limit 20; -- as a member of nexus_reader: each with its message"),
 		advice("the next run that succeeds settles it"),
 	}, "%s", some(found)), nil
 }

@@ -48,12 +48,12 @@ func lookSchema(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		}
 		if len(r.Drift) > 0 {
 			found += "; edited by hand: " + some(r.Drift)
-			up = command("nexus-node migrate up --repair")
+			up = command("nexus-node migrate up --repair # as who installed Nexus, or a superuser")
 		}
 		return broken(append(lines, up), "%s", found), nil
 	case len(r.Gone) > 0:
 		f := broken(mend{
-			advice("restore what was dropped from a backup of this version: pg_restore --table, as a superuser"), advice("then, for what hung on it, once more: nexus-node migrate up --repair"),
+			advice("restore what was dropped from a backup of this version: pg_restore --table, as a superuser"), advice("then, for what hung on it, once more: nexus-node migrate up --repair # as who installed Nexus, or a superuser"),
 		}, "version %d; dropped: table %s", r.Version, some(r.Gone))
 		f.goOn = true
 		return f, nil
@@ -87,7 +87,7 @@ func unseenSchema(ctx context.Context, pool *pgxpool.Pool, r *migrate.Report) (f
 		return broken(mend{command("nexus-node migrate up # as a superuser")}, "not installed"), nil
 	}
 	if r != nil && len(r.Unsafe) > 0 {
-		f := broken(mend{command("nexus-node migrate up # as the login that installed Nexus, or as a superuser")}, "not as installed: %s", some(r.Unsafe))
+		f := broken(mend{command("nexus-node migrate up # as who installed Nexus, or a superuser")}, "not as installed: %s", some(r.Unsafe))
 		f.goOn = true
 		return f, nil
 	}

@@ -158,9 +158,9 @@ func lookUnowned(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	for _, name := range names {
 		main := strings.TrimSuffix(name, "_dlq")
 		if main == name || !slices.Contains(names, main) {
-			lines = append(lines, statement("select core.create_namespace(%s); -- or as it was called: - is _ in the name of a queue", literal(strings.TrimPrefix(main, queuePrefix))))
+			lines = append(lines, statement("select core.create_namespace(%s); -- as a member of nexus_admin; or as it was called: - is _ in the name of a queue", literal(strings.TrimPrefix(main, queuePrefix))))
 		}
-		lines = append(lines, or+statement("select pgmq.drop_queue(%s); -- if nobody needs what is on it", literal(name)))
+		lines = append(lines, or+statement("select pgmq.drop_queue(%s); -- as a superuser, if nobody needs what is on it", literal(name)))
 	}
 	return broken(lines, "tables of no namespace, which is gone with what it had but those: %s", some(names)), nil
 }
@@ -246,7 +246,7 @@ func lookSweeps(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		}
 		if !s.Enabled && s.LastError != nil && strings.HasPrefix(*s.LastError, "NX106") {
 			failing = append(failing, s.Name+" is not registered")
-			again = append(again, statement("select core.run_sweep(%s);", literal(s.Name)))
+			again = append(again, statement("select core.run_sweep(%s); -- as a member of nexus_admin", literal(s.Name)))
 			continue
 		}
 		if !s.Enabled {
