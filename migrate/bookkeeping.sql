@@ -219,6 +219,24 @@ select format('trigger %I on %s', t.tgname, r.name),
   join pg_namespace n on n.oid = f.pronamespace
  where not t.tgisinternal
 union all
+-- Of indexes that somebody added only those that refuse rows are seen.
+select format('index %I on %s', i.relname, r.name), concat(pg_get_indexdef(i.oid), case when not x.indisvalid then ' (not valid)' end),
+       format('drop index if exists %I.%I; %s;', n.nspname, i.relname, replace(pg_get_indexdef(i.oid), ' ON ONLY ', ' ON ')),
+       case when x.indisunique then format('drop index if exists %I.%I;', n.nspname, i.relname) else '' end, false
+  from pg_index x
+  join relation r on r.oid = x.indrelid
+  join pg_class i on i.oid = x.indexrelid
+  join pg_namespace n on n.oid = i.relnamespace
+ where not exists (select from pg_constraint c where c.conindid = i.oid and c.contype in ('p', 'u', 'x'))
+union all
+-- Keys before those that refer to them: what is to be put back is in the order of these names.
+select format('%s %I on %s', case c.contype when 'f' then 'foreign key' else 'constraint' end, c.conname, r.name), pg_get_constraintdef(c.oid),
+       format('alter table %s drop constraint if exists %I, add constraint %I %s;', r.name, c.conname, c.conname, pg_get_constraintdef(c.oid)),
+       format('alter table %s drop constraint if exists %I;', r.name, c.conname), false
+  from pg_constraint c
+  join relation r on r.oid = c.conrelid
+ where c.contype in ('c', 'f', 'p', 'u', 'x')
+union all
 -- Rights of PUBLIC and the roles of Nexus; the file of grants puts them back. Those of others are theirs to give.
 select format('rights on %s %s', o.kind, o.name), coalesce(h.held, 'none'), '', '', false
   from (
@@ -265,7 +283,7 @@ select 'rights on new functions of nexus_owner',
           where pg_get_userbyid(d.defaclrole) = 'nexus_owner' and d.defaclnamespace = 0 and d.defaclobjtype = 'f'
             and not exists (select from aclexplode(d.defaclacl) a where a.grantee = 0))
          then 'none' else 'public:EXECUTE' end, '', '', false;
-comment on view core_private.guard is 'Row security, policies, triggers and rights of the objects of Nexus as they are now.';
+comment on view core_private.guard is 'Row security, policies, triggers, indexes, constraints and rights of the objects of Nexus as they are now.';
 comment on column core_private.guard.object is 'what it is, and of which relation';
 comment on column core_private.guard.state is 'how it is';
 comment on column core_private.guard.restore is 'statements that make it so; empty for rights';

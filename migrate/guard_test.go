@@ -20,6 +20,7 @@ const whole = `select string_agg(line, E'\n' order by line) from (
 		union all select format('%s %s', c.oid::regclass, c.relowner::regrole) from pg_class c where (c.relnamespace = 'core'::regnamespace or c.relnamespace = 'pgmq'::regnamespace and c.relname ~ '_core_events_') and c.relkind in ('r', 'p', 'v', 'S')
 		union all select format('%s %s %s', p.oid::regprocedure, p.proowner::regrole, p.proacl is null) from pg_proc p where p.pronamespace in ('core'::regnamespace, 'core_private'::regnamespace)
 		union all select format('%s %s %s', polrelid::regclass, polname, pg_get_expr(polqual, polrelid)) from pg_policy
+		union all select pg_get_indexdef(indexrelid) from pg_index join pg_class c on c.oid = indexrelid where relnamespace = 'core'::regnamespace and not relispartition
 		union all select format('sweep %s %s', name, function) from core_private.sweeps
 		union all select format('%s %s', oid::regclass, relrowsecurity) from pg_class where relnamespace = 'pgmq'::regnamespace and relkind = 'r') l`
 
@@ -68,6 +69,11 @@ func TestWhatIsTakenAwayIsPutBack(t *testing.T) {
 		{`grant delete on pgmq.q_core_events_vault to nexus_operator`, "rights on pgmq.q_core_events_vault are not as they were given"},
 		{`revoke insert on pgmq.q_core_events_vault from keeper`, "rights on pgmq.q_core_events_vault are not as they were given"},
 		{`grant select on pgmq.q_core_events_shop to public`, "rights on pgmq.q_core_events_shop are not as they were given"},
+		{`drop index core.event_log_namespace_type_idx`, "index event_log_namespace_type_idx on core.event_log is gone"},
+		{`create unique index one on core.event_keys (namespace)`, "index one on core.event_keys was added"},
+		{`alter table core.event_log add constraint never check (event_type <> 'never')`, "constraint never on core.event_log was added"},
+		{`alter table core.nodes drop constraint nodes_pkey cascade`, "constraint nodes_pkey on core.nodes is gone"},
+		{`alter table core.namespaces drop constraint namespaces_pkey cascade`, "foreign key queues_namespace_fkey on core.queues is gone"},
 		{`delete from core_private.sweeps where name in ('park', 'promote')`, "sweep park is gone"},
 		{`update core_private.sweeps set function = 'core.tick()' where name = 'reap'`, "sweep reap runs core.tick(), before core.reap_nodes()"},
 		{`alter table pgmq.q_core_events_shop owner to postgres`, "table pgmq.q_core_events_shop belongs to postgres"},

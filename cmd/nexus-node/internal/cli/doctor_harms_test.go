@@ -23,6 +23,7 @@ var databases = []harm{
 	{check: "schema", name: "rights on a queue were taken from the owner", found: "nexus_owner lacks rights on its own table pgmq.q_core_events_shop", sql: `
 		select core.create_namespace('shop'); select core.emit('shop', 'a'); revoke all on pgmq.q_core_events_shop from nexus_owner`},
 	{check: "schema", name: "rights on pgmq were taken from the owner", found: "on schema pgmq to nexus_owner", sql: `revoke all on schema pgmq from nexus_owner`},
+	{check: "schema", name: "an index was dropped and a constraint added", found: "not as installed", sql: "drop index core.event_log_namespace_type_idx; alter table core.event_log add constraint never check (event_type <> 'never')"},
 	{check: "schema", name: "an older build", found: "to apply", sql: "update core_private.installed_objects set sha256 = 'x' where path = (select min(path) from core_private.installed_objects where kind = 'function')"},
 	{check: "schema", name: "it is gone", found: "not installed", sql: "drop schema core, core_private cascade"},
 	{check: "schema", name: "somebody may create in it", found: "not to be trusted", sql: "grant create on schema core to nexus_reader; grant create on schema pgmq to nexus_reader, public"},
