@@ -25,7 +25,11 @@ func TestDistrustHidesNothing(t *testing.T) {
 		create or replace function core_private.guard_drift() returns table (what text, restore text, theirs boolean) language plpgsql
 		as $$ begin raise exception 'it was run'; end $$;
 		create or replace function core_private.queue_guard() returns table (what text, queue_name text, removal text) language plpgsql
-		as $$ begin raise exception 'it was run'; end $$`)
+		as $$ begin raise exception 'it was run'; end $$;
+		create function core_private.planted() returns text language plpgsql as $$ begin raise exception 'it was run'; end $$;
+		drop view core_private.installed_definitions cascade;
+		create view core_private.installed_definitions as select core_private.planted() as kind, '' as signature, '' as definition, '0'::xid as xid;
+		alter view core_private.installed_definitions owner to nexus_owner; alter function core_private.planted() owner to nexus_owner`)
 	report, err := Status(t.Context(), pool)
 	if err != nil || len(report.Distrusted) != 2 || !slices.Equal(report.Unsafe, trusting.Unsafe) || !slices.Equal(report.Orphans, trusting.Orphans) {
 		t.Errorf("distrusted %q\nunsafe %q, before\n%q\n%q, %v", report.Distrusted, report.Unsafe, trusting.Unsafe, report.Orphans, err)

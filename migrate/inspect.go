@@ -152,6 +152,10 @@ func (tx *session) readBookkeeping(ctx context.Context, s *state, want schema) e
 	if _, ok := s.objects[bookkeeping.Path]; !ok {
 		return nil // the tables are there, the view may not be
 	}
+	if len(s.distrusted) > 0 && s.role(owner).Exists {
+		s.grantsMove = true // what follows reads a view and calls functions, which may be anybody's
+		return tx.compareByText(ctx, s)
+	}
 	if s.drift, err = all[drifted](ctx, tx, `
 		select o.path, c.signature, d.signature is null as dropped
 		  from core_private.installed_objects o
@@ -190,10 +194,6 @@ func (tx *session) readBookkeeping(ctx context.Context, s *state, want schema) e
 	if len(s.gone) > 0 || !s.role(owner).Exists {
 		s.grantsMove = true
 		return nil
-	}
-	if len(s.distrusted) > 0 {
-		s.grantsMove = true // what follows calls functions, which may be anybody's
-		return tx.compareByText(ctx, s)
 	}
 	var guarded bool
 	err = tx.tx.QueryRow(ctx, `select to_regprocedure('core_private.guard_drift()') is not null
