@@ -464,7 +464,7 @@ as $$
     from core_private.queue_guard() q
    where to_regclass('core.queues') is not null
   union all
-  select w.what, 'select core_private.register_sweeps();', false from core_private.sweep_guard() w
+  select w.what, 'select core_private.register_sweeps();', false from core_private.sweep_guard() w (what)
   union all
   select n.object, '', true
     from core_private.guard n

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -123,6 +124,15 @@ func TestADroppedTableIsNamed(t *testing.T) {
 		if !strings.Contains(refused.Message, "table "+name+" was dropped") || !strings.Contains(refused.Hint, "pg_restore") {
 			t.Errorf("%s: %v, %s", name, refused, refused.Hint)
 		}
+	}
+}
+
+// What is asked beside somebody who is not trusted calls no function that he could have put there.
+func TestTheTextCallsNothing(t *testing.T) {
+	t.Parallel()
+	text := regexp.MustCompile(`'[^']*'`).ReplaceAllString(guardDriftText(bookkeepingSQL), "''")
+	if calls := regexp.MustCompile(`\bcore(_private)?\.\w+ *\(`).FindAllString(text, -1); len(calls) > 0 {
+		t.Errorf("it calls %q", calls)
 	}
 }
 

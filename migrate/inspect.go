@@ -226,7 +226,7 @@ func (s *state) sortMoved(found []moved) {
 }
 
 // compareByText asks what core_private.guard_drift() would, by the text of this binary: it reads catalogs and the plain tables of the
-// bookkeeping, and runs nothing that lies in the database. Rights on queues, which functions of Nexus compare, are left out.
+// bookkeeping, and runs nothing that lies in the database. Rights on queues and the sweeps, which functions of Nexus compare, are left out.
 func (tx *session) compareByText(ctx context.Context, s *state) error {
 	var plain bool
 	err := tx.tx.QueryRow(ctx, `select count(*) = 3 from pg_class c
@@ -256,6 +256,7 @@ func guardDriftText(sql string) string {
 	queues, _, _ = strings.Cut(queues, "\n  union all\n  select format('rights on %s are not as they were given'")
 	_, drift, _ := strings.Cut(between("create or replace function core_private.guard_drift()", "$$;"), "as $$\n")
 	drift = strings.Replace(drift, "core_private.queue_guard()", "queue_guard", 1)
+	drift = strings.Replace(drift, "core_private.sweep_guard()", "(select null::text where false)", 1)
 	drift = regexp.MustCompile(`core_private\.guard\b`).ReplaceAllString(drift, "guard")
 	return "with guard as (" + guard + "), queue_guard (what, queue_name, removal) as (" + queues + ")\nselect * from (" + drift + ") d (what, restore, theirs)"
 }
