@@ -237,6 +237,19 @@ select format('%s %I on %s', case c.contype when 'f' then 'foreign key' else 'co
   join relation r on r.oid = c.conrelid
  where c.contype in ('c', 'f', 'p', 'u', 'x')
 union all
+-- Whether and with what a row may leave it out. Of columns that somebody added only those are seen that every row has to have.
+select format('column %I of %s', a.attname, r.name),
+       concat(case when a.attnotnull then 'not null' else 'null' end, ' default ' || pg_get_expr(d.adbin, d.adrelid)),
+       format('alter table %s alter column %I %s not null', r.name, a.attname, case when a.attnotnull then 'set' else 'drop' end)
+         || case when a.attidentity = '' and a.attgenerated = ''
+                 then format(', alter column %I %s', a.attname, coalesce('set default ' || pg_get_expr(d.adbin, d.adrelid), 'drop default')) else '' end || ';',
+       case when a.attnotnull and d.oid is null and a.attidentity = '' then format('alter table %s alter column %I drop not null;', r.name, a.attname) else '' end,
+       false
+  from pg_attribute a
+  join relation r on r.oid = a.attrelid and r.relkind in ('r', 'p')
+  left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+ where a.attnum > 0 and not a.attisdropped
+union all
 -- Rights of PUBLIC and the roles of Nexus; the file of grants puts them back. Those of others are theirs to give.
 select format('rights on %s %s', o.kind, o.name), coalesce(h.held, 'none'), '', '', false
   from (
@@ -283,7 +296,7 @@ select 'rights on new functions of nexus_owner',
           where pg_get_userbyid(d.defaclrole) = 'nexus_owner' and d.defaclnamespace = 0 and d.defaclobjtype = 'f'
             and not exists (select from aclexplode(d.defaclacl) a where a.grantee = 0))
          then 'none' else 'public:EXECUTE' end, '', '', false;
-comment on view core_private.guard is 'Row security, policies, triggers, indexes, constraints and rights of the objects of Nexus as they are now.';
+comment on view core_private.guard is 'Row security, policies, triggers, indexes, constraints, columns and rights of the objects of Nexus as they are now.';
 comment on column core_private.guard.object is 'what it is, and of which relation';
 comment on column core_private.guard.state is 'how it is';
 comment on column core_private.guard.restore is 'statements that make it so; empty for rights';

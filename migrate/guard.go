@@ -134,9 +134,9 @@ func (s state) guardProblems(add addProblem) {
 			add(nexus.CodeInstallerRights, d.Statement, "%s belongs to %s in place of %s, and %s may not change that", d.Object, d.Owner, d.Wanted, s.Installer)
 		}
 	}
-	for _, t := range s.gone {
-		add(nexus.CodeNotTrusted, "restore the table from a backup (pg_restore --table "+strings.TrimPrefix(strings.TrimPrefix(t, "core_private."), "core.")+
-			" of one of this version), then: nexus-node migrate up", "table %s was dropped with what was in it", t)
+	for _, what := range s.gone {
+		table := what[strings.LastIndexByte(what, '.')+1:]
+		add(nexus.CodeNotTrusted, "restore it from a backup of this version (pg_restore --table "+table+"), then: nexus-node migrate up", "%s was dropped with what was in it", what)
 	}
 	if s.HasBookkeeping && !s.unreadable && len(s.migrations) == 0 && s.HasQueues {
 		add(nexus.CodeNotTrusted, "restore the data (pg_restore --data-only --disable-triggers), or drop schema core, core_private cascade;",

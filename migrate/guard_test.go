@@ -17,11 +17,13 @@ import (
 
 // whole is what the installer guards, and the owners.
 const whole = `select string_agg(line, E'\n' order by line) from (
-		select format('%s: %s', object, state) as line from core_private.guard
+		select format('%s: %s', object, state) as line from core_private.guard where object not like 'column theirs %'
 		union all select format('%s %s', c.oid::regclass, c.relowner::regrole) from pg_class c where (c.relnamespace = 'core'::regnamespace or c.relnamespace = 'pgmq'::regnamespace and c.relname ~ '_core_events_') and c.relkind in ('r', 'p', 'v', 'S')
 		union all select format('%s %s %s', p.oid::regprocedure, p.proowner::regrole, p.proacl is null) from pg_proc p where p.pronamespace in ('core'::regnamespace, 'core_private'::regnamespace)
 		union all select format('%s %s %s', polrelid::regclass, polname, pg_get_expr(polqual, polrelid)) from pg_policy
 		union all select pg_get_indexdef(indexrelid) from pg_index join pg_class c on c.oid = indexrelid where relnamespace = 'core'::regnamespace and not relispartition
+		union all select format('%s %s %s %s', attrelid::regclass, attname, attnotnull, (select pg_get_expr(adbin, adrelid) from pg_attrdef where adrelid = attrelid and adnum = attnum))
+			from pg_attribute join pg_class c on c.oid = attrelid where relnamespace = 'core'::regnamespace and relkind = 'r' and attnum > 0 and not attisdropped and attname <> 'theirs'
 		union all select format('sweep %s %s', name, function) from core_private.sweeps
 		union all select format('%s %s', oid::regclass, relrowsecurity) from pg_class where relnamespace = 'pgmq'::regnamespace and relkind = 'r') l`
 
@@ -73,6 +75,9 @@ func TestWhatIsTakenAwayIsPutBack(t *testing.T) {
 		{`drop index core.event_log_namespace_type_idx`, "index event_log_namespace_type_idx on core.event_log is gone"},
 		{`create unique index one on core.event_keys (namespace)`, "index one on core.event_keys was added"},
 		{`alter table core.event_log add constraint never check (event_type <> 'never')`, "constraint never on core.event_log was added"},
+		{`alter table core.nodes add column theirs text not null`, "column theirs of core.nodes was added"},
+		{`alter table core.event_log alter column payload drop not null`, "column payload of core.event_log: null, before not null"},
+		{`alter table core.namespaces alter column retry set default '{"max_attempts": 1}', alter column metadata drop default`, "column metadata of core.namespaces: not null, before not null default '{}'"},
 		{`alter table core.nodes drop constraint nodes_pkey cascade`, "constraint nodes_pkey on core.nodes is gone"},
 		{`alter table core.namespaces drop constraint namespaces_pkey cascade`, "foreign key queues_namespace_fkey on core.queues is gone"},
 		{`delete from core_private.sweeps where name in ('park', 'promote')`, "sweep park is gone"},
@@ -113,10 +118,19 @@ func TestADroppedTableIsNamed(t *testing.T) {
 	address := cluster.URL(newDatabase(t, cluster))
 	pool := connect(t, address)
 	mustUp(t, pool, nil, embedded())
+	execute(t, address, "alter table core.nodes drop column metadata cascade")
+	report, err := Status(t.Context(), pool)
+	if err != nil || !slices.Equal(report.Gone, []string{"column metadata of core.nodes"}) {
+		t.Errorf("status does not name the column: %q, %v", report.Gone, err)
+	}
+	_, err = up(t.Context(), pool, nil, embedded())
+	if refused := wantCode(t, err, nexus.CodeNotTrusted); !strings.Contains(refused.Hint, "--table nodes)") {
+		t.Errorf("the column: %v, %s", refused, refused.Hint)
+	}
 	for _, name := range []string{"core.delivery_errors", "core_private.sweeps", "core.queues", "core.namespaces"} {
 		execute(t, address, "drop table "+name+" cascade")
 		report, err := Status(t.Context(), pool)
-		if err != nil || !slices.Contains(report.Gone, name) {
+		if err != nil || !slices.Contains(report.Gone, "table "+name) {
 			t.Errorf("status does not name %s: %q, %v", name, report.Gone, err)
 		}
 		_, err = up(t.Context(), pool, &Options{Repair: true}, embedded())

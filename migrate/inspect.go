@@ -217,7 +217,9 @@ func (tx *session) readBookkeeping(ctx context.Context, s *state, want schema) e
 
 func (s *state) sortMoved(found []moved) {
 	for _, m := range found {
-		if m.Theirs {
+		if column, gone := strings.CutSuffix(m.What, " is gone"); gone && strings.HasPrefix(column, "column ") {
+			s.gone = append(s.gone, column)
+		} else if m.Theirs {
 			s.orphans = append(s.orphans, m.What)
 		} else {
 			s.moved = append(s.moved, m)
@@ -267,7 +269,7 @@ func (tx *session) missing(ctx context.Context, tables []string) ([]string, erro
 	found, err := all[table](ctx, tx, `select t.name from unnest(`+array(tables)+`) t (name) where to_regclass(t.name) is null order by 1`)
 	names := make([]string, len(found))
 	for i, f := range found {
-		names[i] = f.Name
+		names[i] = "table " + f.Name
 	}
 	return names, err
 }

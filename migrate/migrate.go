@@ -61,8 +61,8 @@ type Report struct {
 
 	Applied    []string // by this call of Up; for Status what Up would apply
 	Drift      []string // functions and views edited or dropped in the database
-	Unsafe     []string // owners, row security, policies, triggers and rights that are not as they were installed; Up puts them back
-	Gone       []string // tables that somebody dropped; Up refuses, since what was in them is in backups only
+	Unsafe     []string // owners, row security, policies, triggers, indexes, constraints, sweeps and rights that are not as they were installed; Up puts them back
+	Gone       []string // tables and columns that somebody dropped; Up refuses, since what was in them is in backups only
 	Orphans    []string // functions and views in the schemas of Nexus that Nexus never created; they are left alone
 	Distrusted []string // what Up refuses to run beside: somebody's own in the schemas, roles that may too much; each with its mend
 

@@ -54,7 +54,7 @@ func lookSchema(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	case len(r.Gone) > 0:
 		f := broken(mend{
 			advice("restore what was dropped from a backup of this version: pg_restore --table, as a superuser"), advice("then, for what hung on it, once more: nexus-node migrate up --repair # as who installed Nexus, or a superuser"),
-		}, "version %d; dropped: table %s", r.Version, some(r.Gone))
+		}, "version %d; dropped: %s", r.Version, some(r.Gone))
 		f.goOn = true
 		return f, nil
 	case len(r.Unsafe) > 0:
