@@ -426,7 +426,7 @@ var mutants = []mutant{
 	{"S12 where nothing fires", "core.sync_cron_jobs", []string{"v_fires <> current_database()", "false"}, "cron_drift/drift", false},
 	{"S6 jobs go with their tasks", "core_private.follow_task", []string{"perform core_private.drop_cron_job(old.task_id, old.job_id);\n        return null;", "return null;"}, "scheduler/jobs", false},
 	{"S6 a pause removes the job", "core_private.follow_task", []string{"and (not new.active or new.namespace <> old.namespace)", "and false"}, "scheduler/jobs", false},
-	{"S6 plain SQL is checked", "core_private.check_task", []string{"perform core_private.require_scheduling(new.namespace);", ""}, "scheduled_tasks/by_hand", false},
+	{"S6 plain SQL is checked", "core_private.check_task", []string{"perform core_private.require_scheduling(new.namespace, 'namespace');", ""}, "scheduled_tasks/by_hand", false},
 	{"S6 registered_by is the session's", "core_private.check_task", []string{"new.registered_by := core_private.caller();", ""}, "scheduled_tasks/by_hand", false},
 	{"S6 TRUNCATE", "core_private.refuse_truncate", []string{"    raise exception", "    return null; raise exception"}, "scheduled_tasks/by_hand", false},
 	{"S7 as pg_cron's role", "core.run_scheduled_task", []string{"session_user = 'nexus_scheduler'", "false"}, "run_task/manual", false},

@@ -75,7 +75,7 @@ begin
 
   -- One of each kind is sure to be among them.
   if v_planted < 1000 or to_regprocedure('trap.pg_has_role(name, name, text)') is null or to_regoperator('trap.||(jsonb, jsonb)') is null
-     or to_regprocedure('trap.jsonb_build_object(text, jsonb)') is null or to_regprocedure('trap.require_duty(text, text)') is null or to_regtype('trap.jsonb') is null then
+     or to_regprocedure('trap.jsonb_build_object(text, jsonb)') is null or to_regprocedure('trap.require_duty(text, text, text)') is null or to_regtype('trap.jsonb') is null then
     raise exception 'only % planted', v_planted;
   end if;
 end $plant$;
