@@ -124,7 +124,7 @@ func TestErrorsInJSON(t *testing.T) {
 		line string
 		want fault
 	}{
-		{"namespace drop mall --confirm mall -o json", fault{"NX101", "there is no namespace 'mall'", "NAME", "", "nexus-node namespace create mall", exitNotFound}},
+		{"namespace drop mall --confirm mall -o json", fault{"NX101", "there is no namespace 'mall'", "NAME", "", "Namespaces are listed in nexus-node namespace list.", exitNotFound}},
 		{"emit -o json -n mall a", fault{"NX101", "there is no namespace 'mall'", "--namespace", "", "nexus-node namespace create mall", exitNotFound}},
 		{"emit --output=json -n shop a..*", fault{Code: "NX002", Field: "TYPE", Exit: exitUsage}},
 		{"queue peek -o json -n shop --limit 0", fault{"NX006", "--limit cannot be 0", "--limit", "", "Give 1 to 1000.", exitUsage}},

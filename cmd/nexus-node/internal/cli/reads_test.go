@@ -33,7 +33,7 @@ var views = map[string][]look{
 	"cron_job_runs":            {{"limit 100", 10}},
 	"cron_jobs":                {{"limit 100", 10}},
 	"dead_letter_groups":       {{"", 400}, {"where namespace = 'ns5'", 20}},
-	"lost_queues":              {{"", 65}, {"where namespace = 'ns5'", 20}},
+	"lost_queues":              {{"", 160}, {"where namespace = 'ns5'", 20}},
 	"node_status":              {{"", 20}},
 	"partitions":               {{"", 250}},
 	"pending_scheduled_events": {{"order by due_at limit 100", 20}, {"where namespace = 'ns5' order by due_at limit 100", 140}},

@@ -142,7 +142,7 @@ tasks:
 		"owner: billing\n":                                         `there is no list "tasks"`,
 		"owner: billing\ntasks:\n":                                 `there is no list "tasks"`,
 		"":                                                         "the file is empty",
-		"tasks: []\n":                                              "p_owner",
+		"tasks: []\n":                                              `there is no "owner"`,
 		"owner: x\ntasks: []\n---\nowner: y\n":                     "more than one document",
 		"owner: billing\ntasks:\n  - name: a\n    cron: '@daily'\n    type: x\n    jitter: 10\n":                                 `line 6: "10" is no duration`,
 		"owner: billing\ntasks:\n  - name: a\n    cron: '@daily'\n    type: x\n    ends_at: soon\n":                              `line 6: "soon" is no time`,

@@ -81,6 +81,9 @@ func readTaskFile(name string, text []byte, namespace string) (d schedule.Declar
 	for _, n := range doc.Tasks.Content {
 		lines = append(lines, n.Line)
 	}
+	if file.Owner == "" {
+		return bad(errors.New(`there is no "owner"; what this name no longer declares is deleted, so it stays the same`))
+	}
 	d.Owner = file.Owner
 	if file.Namespace == "" {
 		file.Namespace = namespace
