@@ -76,6 +76,7 @@ func TestWhatIsTakenAwayIsPutBack(t *testing.T) {
 		{`create unique index one on core.event_keys (namespace)`, "index one on core.event_keys was added"},
 		{`alter table core.event_log add constraint never check (event_type <> 'never')`, "constraint never on core.event_log was added"},
 		{`alter table core.nodes add column theirs text not null`, "column theirs of core.nodes was added"},
+		{`alter table core.dead_letters alter column dead_letter_id drop identity`, "column dead_letter_id of core.dead_letters: not null, before not null generated always as identity"},
 		{`alter table core.event_log alter column payload drop not null`, "column payload of core.event_log: null, before not null"},
 		{`alter table core.namespaces alter column retry set default '{"max_attempts": 1}', alter column metadata drop default`, "column metadata of core.namespaces: not null, before not null default '{}'"},
 		{`alter table core.nodes drop constraint nodes_pkey cascade`, "constraint nodes_pkey on core.nodes is gone"},
