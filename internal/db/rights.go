@@ -16,8 +16,8 @@ var callers = []struct {
 	roles     []string
 	functions string
 }{
-	{[]string{"nexus_reader"}, `peek count_queue missing_parts log_partitions blockers event_status find_event unhandled_types cron_jobs
-		cron_job_runs own_cron_drift others_cron_jobs cron_drift`},
+	{[]string{"nexus_reader"}, `peek count_queue missing_parts unregistered_queues wanted_sweeps log_partitions blockers event_status
+		find_event unhandled_types cron_jobs cron_job_runs own_cron_drift others_cron_jobs cron_drift`},
 	{[]string{"nexus_reader", "nexus_producer", "nexus_consumer"}, `now namespaces_read_by schema_version create_namespace require_namespace
 		visible_namespaces next_runs`},
 	{[]string{"nexus_producer", "nexus_operator"}, `schedule_task pause_task resume_task delete_task run_task_now apply_tasks backfill_task run_scheduled_task

@@ -59,6 +59,7 @@ begin
     if v_default = 0 and v_held is null and v_schema is not null then
         begin
             execute format('select %I.run_maintenance(p_parent_table := $1, p_analyze := false, p_jobmon := false)', v_schema) using 'core.event_log';
+            perform core_private.comment_partitions();
         exception when others then
             v_refused := sqlstate || ' ' || sqlerrm;
         end;

@@ -16,8 +16,6 @@ declare
     v_known  boolean;
     v_parts  boolean := exists (select from pg_inherits i where i.inhparent = 'core.event_log'::regclass);
     v_driver text := 'built in';
-    v_name   text;
-    v_says   text;
 begin
     if v_schema is not null then
         select split_part(e.extversion, '.', 1)::integer into v_major from pg_extension e where e.extname = 'pg_partman';
@@ -57,16 +55,7 @@ begin
     if not exists (select from core_private.log_partitions() p where not p.is_default) then
         perform core_private.create_months();
     end if;
-    -- Those that pg_partman made, or an older Nexus.
-    for v_name, v_says in
-        select c.relname, case when p.is_default then 'Events of core.event_log outside of the months that are there; empty when all is well.'
-                               else format('Events of core.event_log that were emitted in %s, UTC.', to_char(p.from_time, 'YYYY-MM')) end
-          from core_private.log_partitions() p
-          join pg_class c on c.oid = to_regclass(format('core.%I', p.partition_name))
-         where (p.is_default or p.is_month) and obj_description(c.oid, 'pg_class') is null and pg_has_role(c.relowner, 'usage')
-    loop
-        execute format('comment on table core.%I is %L', v_name, v_says);
-    end loop;
+    perform core_private.comment_partitions();
     return v_driver;
 end $$;
 comment on function core_private.set_up_partitions() is 'Makes core.event_log a set of monthly partitions, seven ahead, kept six months; safe to run again.';
