@@ -18,7 +18,7 @@ import (
 	"strings"
 )
 
-//go:embed all:migrations all:functions all:extensions all:views all:roles
+//go:embed all:migrations all:functions all:extensions all:views roles/*.sql
 var tree embed.FS
 
 // File is one SQL file.

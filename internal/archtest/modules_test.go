@@ -28,6 +28,7 @@ var (
 // mayLink are the modules that a program gets from a public package.
 var mayLink = map[string][]string{
 	"":           words,
+	"sql/roles":  nil,
 	"queue":      slices.Concat(words, pool, traces),
 	"deadletter": words,
 	"schedule":   slices.Concat(words, pool, []string{"github.com/robfig/cron/v3"}),

@@ -9,7 +9,7 @@ import (
 
 // ranks lists the packages below the module's path from the lowest to the highest; "" is the root, package nexus.
 var ranks = [][]string{
-	{"", "sql", "cmd/nexus-node/internal/config"},
+	{"", "sql", "sql/roles", "cmd/nexus-node/internal/config"},
 	{"internal/db", "internal/svc", "internal/pgdev"},
 	{"internal/consume", "internal/telemetry"},
 	{"queue", "deadletter", "schedule", "trigger", "outbox", "migrate"},

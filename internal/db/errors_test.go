@@ -86,7 +86,7 @@ func TestMissingRightsNameTheRoleAndTheGrant(t *testing.T) {
 	}
 }
 
-// A list in Go that says what SQL grants.
+// What is read from the file of grants is what the catalog has.
 func TestTheRolesOfFunctionsAreThoseOfTheGrants(t *testing.T) {
 	t.Parallel()
 	data := dbtest.New(t)
@@ -98,7 +98,7 @@ func TestTheRolesOfFunctionsAreThoseOfTheGrants(t *testing.T) {
 		 group by p.proname) g`)
 	listed := db.Callers()
 	if diff := cmp.Diff(granted, listed); diff != "" {
-		t.Errorf("internal/db/rights.go (-granted +listed):\n%s", diff)
+		t.Errorf("(-granted +read):\n%s", diff)
 	}
 }
 

@@ -1,17 +1,16 @@
 package db
 
 import (
+	"maps"
 	"slices"
-	"strings"
 )
 
-// Callers is the list of who may call what, with sorted roles.
+// Callers says who may call what, with sorted roles.
 func Callers() map[string][]string {
-	all := map[string][]string{}
-	for _, c := range callers {
-		for _, function := range strings.Fields(c.functions) {
-			all[function] = slices.Sorted(slices.Values(c.roles))
-		}
+	all := maps.Clone(callers())
+	maps.DeleteFunc(all, func(_ string, roles []string) bool { return len(roles) == 0 })
+	for function, roles := range all {
+		all[function] = slices.Sorted(slices.Values(roles))
 	}
 	return all
 }
