@@ -3,20 +3,21 @@ package node
 import (
 	"github.com/nexuspg/nexus/internal/consume"
 	"github.com/nexuspg/nexus/internal/observe"
+	"github.com/nexuspg/nexus/internal/work"
 )
 
 // observer watches the loop of a consumer that runs these handlers, if anybody wants to know.
-func (r *run) observer(consumer string, handlers *consume.Handlers) consume.Observer {
+func (r *run) observer(consumer string, handlers *consume.Handlers) work.Observer {
 	pattern := handlers.PatternOf
-	var metrics consume.Observer
+	var metrics work.Observer
 	if r.metrics != nil {
 		metrics = r.metrics.Observer(r.Namespace, consumer, handlers.Patterns(), pattern)
 	}
-	var spans consume.Observer
+	var spans work.Observer
 	if r.Tracer != nil {
 		spans = observe.Spans(r.Tracer, r.Namespace, consumer, pattern)
 	}
-	var hook consume.Observer
+	var hook work.Observer
 	if r.teller != nil {
 		hook = r.teller
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/nexuspg/nexus"
-	"github.com/nexuspg/nexus/internal/consume"
+	"github.com/nexuspg/nexus/internal/work"
 )
 
 // Settled is what became of a delivery: the database has accepted it, and it is committed.
@@ -115,20 +115,20 @@ func (t *teller) close() {
 	t.end()
 }
 
-// Claimed implements [consume.Observer].
-func (t *teller) Claimed([]consume.Item, int) {}
+// Claimed implements [work.Observer].
+func (t *teller) Claimed([]work.Item, int) {}
 
-// Handling implements [consume.Observer].
-func (t *teller) Handling(ctx context.Context, _ []*nexus.Delivery) (context.Context, func([]consume.Observed, time.Duration)) {
-	return ctx, func([]consume.Observed, time.Duration) {}
+// Handling implements [work.Observer].
+func (t *teller) Handling(ctx context.Context, _ []*nexus.Delivery) (context.Context, func([]work.Observed, time.Duration)) {
+	return ctx, func([]work.Observed, time.Duration) {}
 }
 
-// LeaseLost implements [consume.Observer].
+// LeaseLost implements [work.Observer].
 func (t *teller) LeaseLost(*nexus.Delivery) {}
 
-// Settled implements [consume.Observer].
-func (t *teller) Settled(results []consume.Result, outcomes []consume.Outcome) {
-	kinds := make(map[consume.Item]consume.OutcomeKind, len(outcomes))
+// Settled implements [work.Observer].
+func (t *teller) Settled(results []work.Result, outcomes []work.Outcome) {
+	kinds := make(map[work.Item]work.OutcomeKind, len(outcomes))
 	for _, o := range outcomes {
 		kinds[o.Item] = o.Kind
 	}
@@ -139,15 +139,15 @@ func (t *teller) Settled(results []consume.Result, outcomes []consume.Outcome) {
 		kind, other := kinds[r.Item]
 		s := Settled{Reason: r.Reason, Error: r.Error}
 		switch {
-		case !other && r.Action == consume.Ack, kind == consume.Gone && r.Item.Acked():
+		case !other && r.Action == work.Ack, kind == work.Gone && r.Item.Acked():
 			s = Settled{Outcome: Done}
-		case kind == consume.Retried:
+		case kind == work.Retried:
 			s.Outcome = Retried
-		case kind == consume.Released:
+		case kind == work.Released:
 			s.Outcome = Released
-		case kind == consume.Buried && r.Action == consume.Reject:
+		case kind == work.Buried && r.Action == work.Reject:
 			s.Outcome = Rejected
-		case kind == consume.Buried:
+		case kind == work.Buried:
 			s.Outcome = Dead
 		default:
 			continue // somebody else's now

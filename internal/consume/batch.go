@@ -8,6 +8,7 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/work"
 )
 
 // batch is what one claim took. Its goroutine owns it, but for cancel, which Batches' mutex guards.
@@ -227,8 +228,8 @@ func (b *Batches) leaseByID(t *batch, items []*delivery, closed bool, then func(
 }
 
 // endedEarly gives up items whose handlers ended the transaction, or may have.
-func (b *Batches) endedEarly(t *batch, hold *hold, items []*delivery, end Result) {
-	results := make([]Result, len(items))
+func (b *Batches) endedEarly(t *batch, hold *hold, items []*delivery, end work.Result) {
+	results := make([]work.Result, len(items))
 	for i, m := range items {
 		results[i] = end
 		results[i].Item = m
@@ -298,7 +299,7 @@ func (b *Batches) once(t *batch, hold *hold, items []*delivery) (left []*deliver
 			b.each(t, hold, items)
 			return nil
 		}
-		b.settle(t, hold, []Result{b.failure(items[0], h)})
+		b.settle(t, hold, []work.Result{b.failure(items[0], h)})
 	case haltLost:
 		if db.Unavailable(h.end.err) {
 			b.Unavailable(h.end.err)
@@ -307,7 +308,7 @@ func (b *Batches) once(t *batch, hold *hold, items []*delivery) (left []*deliver
 		results := released(items, time.Second, "connection lost", text)
 		for i, m := range items {
 			if m.d.Deferrals >= brokenLimit {
-				results[i] = Result{Item: m, Action: Retry, Reason: reasonError, Error: text, Policy: b.policy(m)}
+				results[i] = work.Result{Item: m, Action: work.Retry, Reason: work.ReasonError, Error: text, Policy: b.policy(m)}
 			}
 		}
 		b.settle(t, hold, results)
@@ -318,8 +319,8 @@ func (b *Batches) once(t *batch, hold *hold, items []*delivery) (left []*deliver
 }
 
 // failure is the result of an item that failed with its whole transaction.
-func (b *Batches) failure(m *delivery, h *halt) Result {
-	r := Result{Item: m, Action: Retry, Reason: h.reason, Policy: b.policy(m), Error: failure(h.end)}
+func (b *Batches) failure(m *delivery, h *halt) work.Result {
+	r := work.Result{Item: m, Action: work.Retry, Reason: h.reason, Policy: b.policy(m), Error: failure(h.end)}
 	if h.kind == haltTimeout {
 		r = judge(h.end, context.DeadlineExceeded, b.Handlers.route(m.d.Type, nil).timeout)
 		r.Item, r.Policy = m, b.policy(m)
@@ -330,26 +331,26 @@ func (b *Batches) failure(m *delivery, h *halt) Result {
 
 func (b *Batches) policy(m *delivery) string { return b.Handlers.route(m.d.Type, nil).policy }
 
-func (b *Batches) say(m *delivery, r Result) {
+func (b *Batches) say(m *delivery, r work.Result) {
 	what := b.Handlers.route(m.d.Type, nil).about(&m.d)
 	switch r.Action {
-	case Retry:
-		b.Log.Warn("attempt failed", append(what, "reason", r.Reason, "error", storable(r.Error, 300))...)
-	case Reject:
-		b.Log.Debug("event rejected", append(what, "reason", storable(r.Reason, 300))...)
+	case work.Retry:
+		b.Log.Warn("attempt failed", append(what, "reason", r.Reason, "error", work.Storable(r.Error, 300))...)
+	case work.Reject:
+		b.Log.Debug("event rejected", append(what, "reason", work.Storable(r.Reason, 300))...)
 	}
 }
 
-func released(items []*delivery, after time.Duration, reason, text string) []Result {
-	results := make([]Result, len(items))
+func released(items []*delivery, after time.Duration, reason, text string) []work.Result {
+	results := make([]work.Result, len(items))
 	for i, m := range items {
-		results[i] = Result{Item: m, Action: Release, After: after, Reason: reason, Error: storable(text, maxErrorText)}
+		results[i] = work.Result{Item: m, Action: work.Release, After: after, Reason: reason, Error: work.Storable(text, work.MaxText)}
 	}
 	return results
 }
 
 // settle settles what is under a lease outside of any transaction, again until it works or the lease is over.
-func (b *Batches) settle(t *batch, hold *hold, results []Result) {
+func (b *Batches) settle(t *batch, hold *hold, results []work.Result) {
 	over := time.Now().Add(b.Lease)
 	for tries := 1; ; tries++ {
 		ctx, cancel := context.WithTimeout(b.ctx, exchangeTimeout)
@@ -385,19 +386,19 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func (b *Batches) settled(results []Result, outcomes []Outcome) {
+func (b *Batches) settled(results []work.Result, outcomes []work.Outcome) {
 	if b.Observer != nil && len(results) > 0 {
 		b.Observer.Settled(results, outcomes)
 	}
 	for _, o := range outcomes {
 		switch o.Kind {
-		case Lost:
+		case work.Lost:
 			b.Log.Warn("lease lost, the result was refused", about(o.Item.Delivery())...)
 			if b.Observer != nil {
 				b.Observer.LeaseLost(o.Item.Delivery())
 			}
-		case Buried:
-			b.Log.Warn("gave up on event, it is a dead letter now", append(b.Handlers.route(o.Item.Delivery().Type, nil).about(o.Item.Delivery()), "reason", storable(o.Reason, 300))...)
+		case work.Buried:
+			b.Log.Warn("gave up on event, it is a dead letter now", append(b.Handlers.route(o.Item.Delivery().Type, nil).about(o.Item.Delivery()), "reason", work.Storable(o.Reason, 300))...)
 		}
 	}
 }
@@ -479,7 +480,7 @@ func (h *hold) renew(ctx context.Context, renewed time.Time) {
 			continue
 		}
 		h.b.mu.Lock()
-		items := make([]Item, 0, len(h.items))
+		items := make([]work.Item, 0, len(h.items))
 		for m := range h.items {
 			items = append(items, m)
 		}
@@ -502,7 +503,7 @@ func (h *hold) renew(ctx context.Context, renewed time.Time) {
 }
 
 // lost reports whether any of the items is still being worked on.
-func (h *hold) lost(items []Item) bool {
+func (h *hold) lost(items []work.Item) bool {
 	h.b.mu.Lock()
 	defer h.b.mu.Unlock()
 	any := false

@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/work"
 )
 
 // guard is the savepoint of a batch's transaction. There is one at a time: it stands after the last handlers that went well.
@@ -128,14 +129,14 @@ func (s *Deliveries) leaseThese(ctx context.Context, batch []*delivery, lease st
 }
 
 // commitBatch settles a batch and commits, in one round trip. marker is nil under leases.
-func (s *Deliveries) commitBatch(ctx context.Context, t *transaction, marker *int64, results []Result) ([]Outcome, error) {
+func (s *Deliveries) commitBatch(ctx context.Context, t *transaction, marker *int64, results []work.Result) ([]work.Outcome, error) {
 	args := s.settleArgs(results)
 	b := &pgx.Batch{}
 	marked := t.queueLook(b)
 	if marker != nil {
 		b.Queue(allowCommitSQL)
 	}
-	var outcomes []Outcome
+	var outcomes []work.Outcome
 	b.Queue(settleBatchSQL, append([]any{args[0], args[1], marker}, args[2:]...)...).Query(func(rows pgx.Rows) (err error) {
 		outcomes, err = s.outcomes(rows, results)
 		return err

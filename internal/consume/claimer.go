@@ -7,6 +7,7 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/work"
 )
 
 // exchangeTimeout bounds one exchange; a server that hangs longer is treated like one that is away.
@@ -14,7 +15,7 @@ const exchangeTimeout = 30 * time.Second
 
 // step is what a claimer does next.
 type step struct {
-	results  []Result
+	results  []work.Result
 	ask      Ask           // claim if Limit > 0
 	floor    *floor        // where the claim's find is noted
 	limits   []*limit      // reserved for the claim
@@ -320,23 +321,23 @@ func (l *Loop) noteSize(bytes int) {
 
 // oneByOne settles results that were refused together, so that the one that cannot be settled as it is does not hold up the
 // others. It becomes a plain failure that says why.
-func (l *Loop) oneByOne(results []Result) {
+func (l *Loop) oneByOne(results []work.Result) {
 	for _, r := range results {
 		ctx, cancel := context.WithTimeout(l.ctx, exchangeTimeout)
-		outcomes, err := l.Source.Settle(ctx, []Result{r})
+		outcomes, err := l.Source.Settle(ctx, []work.Result{r})
 		if errors.Is(err, nexus.ErrInvalid) {
 			l.Log.Error("a verdict was refused, the event is retried", append(about(r.Item.Delivery()), "error", err)...)
-			plain := Result{Item: r.Item, Action: Retry, Reason: reasonError, Policy: r.Policy}
-			plain.Error = storable("the verdict was refused ("+err.Error()+"): "+r.Error, maxErrorText)
-			outcomes, err = l.Source.Settle(ctx, []Result{plain})
+			plain := work.Result{Item: r.Item, Action: work.Retry, Reason: work.ReasonError, Policy: r.Policy}
+			plain.Error = work.Storable("the verdict was refused ("+err.Error()+"): "+r.Error, work.MaxText)
+			outcomes, err = l.Source.Settle(ctx, []work.Result{plain})
 			if errors.Is(err, nexus.ErrInvalid) && plain.Policy != "" {
 				plain.Policy = "" // it may be what cannot be settled
-				outcomes, err = l.Source.Settle(ctx, []Result{plain})
+				outcomes, err = l.Source.Settle(ctx, []work.Result{plain})
 			}
 		}
 		cancel()
 		if err == nil {
-			l.settledWith([]Result{r}, outcomes)
+			l.settledWith([]work.Result{r}, outcomes)
 		}
 		switch {
 		case errors.Is(err, nexus.ErrInvalid):

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/work"
 )
 
 // Deliveries is the source of an unordered consumer: its pgmq queue. The fence is (msg_id, read_ct, last_read_at).
@@ -28,7 +29,7 @@ type Deliveries struct {
 
 // delivery is a message in hand. What fences it is its own: of what handlers get, nothing is read back.
 type delivery struct {
-	d      nexus.Delivery // the node's own, see Item
+	d      nexus.Delivery // the node's own, see work.Item
 	from   *Deliveries
 	msgID  int64
 	readCt int32
@@ -40,12 +41,12 @@ type delivery struct {
 	begun  bool        // of a batch: its handlers were called
 }
 
-// Delivery implements [Item].
+// Delivery implements [work.Item].
 func (m *delivery) Delivery() *nexus.Delivery { return &m.d }
 
 func (m *delivery) at() time.Time { return time.UnixMicro(m.readAt).UTC() }
 
-// Handed implements [Item].
+// Handed implements [work.Item].
 func (m *delivery) Handed(leased bool) *nexus.Delivery {
 	if !leased && !m.ours {
 		m.ours = true
@@ -58,7 +59,10 @@ func (m *delivery) Handed(leased bool) *nexus.Delivery {
 	return &d
 }
 
-// Acked implements [Item].
+// Alone implements [work.Item].
+func (m *delivery) Alone() bool { return m.alone }
+
+// Acked implements [work.Item].
 func (m *delivery) Acked() bool { return m.acked.Load() }
 
 // boundTo is the delivery that a handler was given as d, nil for one made by hand.
@@ -129,7 +133,7 @@ from core.settle_and_claim($1::text, $2::text, $3::bigint[], $4::int[], $5::time
 )
 
 // Claim implements [Source].
-func (s *Deliveries) Claim(ctx context.Context, results []Result, ask Ask, lease time.Duration) (Found, error) {
+func (s *Deliveries) Claim(ctx context.Context, results []work.Result, ask Ask, lease time.Duration) (Found, error) {
 	claim := []any{ask.Types, ask.MaxAttempts, ask.Limit, db.Interval(lease), ask.Floor, ask.Window, ask.Sweep, ask.Alone}
 	var rows pgx.Rows
 	if len(results) == 0 {
@@ -142,7 +146,7 @@ func (s *Deliveries) Claim(ctx context.Context, results []Result, ask Ask, lease
 }
 
 // read reads what a claim found; begun is that of delivery.
-func (s *Deliveries) read(rows pgx.Rows, results []Result, begun int32) (Found, error) {
+func (s *Deliveries) read(rows pgx.Rows, results []work.Result, begun int32) (Found, error) {
 	defer rows.Close()
 	var f Found
 	var items []*delivery
@@ -165,7 +169,7 @@ func (s *Deliveries) read(rows pgx.Rows, results []Result, begun int32) (Found, 
 		case "buried":
 			// The same word answers a result that was buried by this exchange.
 			if it, why := itemOf(results, *msgID); it != nil {
-				f.Outcomes = append(f.Outcomes, Outcome{it, Buried, why})
+				f.Outcomes = append(f.Outcomes, work.Outcome{Item: it, Kind: work.Buried, Reason: why})
 			} else {
 				f.Buried++
 			}
@@ -190,7 +194,7 @@ func (s *Deliveries) read(rows pgx.Rows, results []Result, begun int32) (Found, 
 			f.Quiet = true
 		default:
 			if it, why := itemOf(results, *msgID); it != nil {
-				f.Outcomes = append(f.Outcomes, Outcome{it, OutcomeKind(outcome), why})
+				f.Outcomes = append(f.Outcomes, work.Outcome{Item: it, Kind: work.OutcomeKind(outcome), Reason: why})
 			}
 		}
 	}
@@ -198,7 +202,7 @@ func (s *Deliveries) read(rows pgx.Rows, results []Result, begun int32) (Found, 
 		return Found{}, err
 	}
 	slices.SortFunc(items, func(a, b *delivery) int { return cmp.Compare(a.msgID, b.msgID) })
-	f.Items = make([]Item, len(items))
+	f.Items = make([]work.Item, len(items))
 	for i, m := range items {
 		f.Items[i] = m
 	}
@@ -232,15 +236,15 @@ func (s *Deliveries) delivery(msgID int64, readCt int32, readAt *int64, begun in
 }
 
 // Settle implements [Source].
-func (s *Deliveries) Settle(ctx context.Context, results []Result) ([]Outcome, error) {
+func (s *Deliveries) Settle(ctx context.Context, results []work.Result) ([]work.Outcome, error) {
 	rows, _ := s.Pool.Query(ctx, settleSQL, s.settleArgs(results)...)
 	outcomes, err := s.outcomes(rows, results)
 	return outcomes, db.Error(ctx, "settle", err)
 }
 
-func (s *Deliveries) outcomes(rows pgx.Rows, results []Result) ([]Outcome, error) {
+func (s *Deliveries) outcomes(rows pgx.Rows, results []work.Result) ([]work.Outcome, error) {
 	defer rows.Close()
-	var outcomes []Outcome
+	var outcomes []work.Outcome
 	for rows.Next() {
 		var kind string
 		var msgID int64
@@ -248,19 +252,19 @@ func (s *Deliveries) outcomes(rows pgx.Rows, results []Result) ([]Outcome, error
 			return nil, err
 		}
 		if it, why := itemOf(results, msgID); it != nil {
-			outcomes = append(outcomes, Outcome{it, OutcomeKind(kind), why})
+			outcomes = append(outcomes, work.Outcome{Item: it, Kind: work.OutcomeKind(kind), Reason: why})
 		}
 	}
 	return outcomes, rows.Err()
 }
 
-func byMessage(a, b Item) int {
+func byMessage(a, b work.Item) int {
 	return cmp.Compare(a.(*delivery).msgID, b.(*delivery).msgID)
 }
 
 // settleArgs are the first thirteen arguments of settle and settle_and_claim. It sorts results.
-func (s *Deliveries) settleArgs(results []Result) []any {
-	slices.SortFunc(results, func(a, b Result) int { return byMessage(a.Item, b.Item) })
+func (s *Deliveries) settleArgs(results []work.Result) []any {
+	slices.SortFunc(results, func(a, b work.Result) int { return byMessage(a.Item, b.Item) })
 	ackIDs, ackCts := make([]int64, 0, len(results)), make([]int32, 0, len(results))
 	ackAts := make([]time.Time, 0, len(results))
 	ids, cts, ats := []int64{}, []int32{}, []time.Time{}
@@ -269,14 +273,14 @@ func (s *Deliveries) settleArgs(results []Result) []any {
 	for i := range results {
 		r := &results[i]
 		m := r.Item.(*delivery)
-		if r.Action == Ack {
+		if r.Action == work.Ack {
 			ackIDs, ackCts, ackAts = append(ackIDs, m.msgID), append(ackCts, m.readCt), append(ackAts, m.at())
 			continue
 		}
 		ids, cts, ats = append(ids, m.msgID), append(cts, m.readCt), append(ats, m.at())
 		actions = append(actions, r.Action.String())
 		var after, policy *string
-		if r.Exact || r.Action == Release {
+		if r.Exact || r.Action == work.Release {
 			a := db.Interval(r.After)
 			after = &a
 		}
@@ -291,7 +295,7 @@ func (s *Deliveries) settleArgs(results []Result) []any {
 }
 
 // itemOf finds the item of a message among results. Answers are rare, so a search is cheaper than an index.
-func itemOf(results []Result, msgID int64) (it Item, reason string) {
+func itemOf(results []work.Result, msgID int64) (it work.Item, reason string) {
 	for i := range results {
 		if m := results[i].Item.(*delivery); m.msgID == msgID {
 			return m, results[i].Reason
@@ -301,7 +305,7 @@ func itemOf(results []Result, msgID int64) (it Item, reason string) {
 }
 
 // Extend implements [Source].
-func (s *Deliveries) Extend(ctx context.Context, items []Item, lease time.Duration) ([]Item, error) {
+func (s *Deliveries) Extend(ctx context.Context, items []work.Item, lease time.Duration) ([]work.Item, error) {
 	// One order of locking for all who touch several messages, or they deadlock.
 	items = slices.SortedFunc(slices.Values(items), byMessage)
 	ids, cts, ats := make([]int64, len(items)), make([]int32, len(items)), make([]time.Time, len(items))
@@ -314,7 +318,7 @@ func (s *Deliveries) Extend(ctx context.Context, items []Item, lease time.Durati
 	if err != nil {
 		return nil, db.Error(ctx, "extend", err)
 	}
-	var lost []Item
+	var lost []work.Item
 	for i, id := range ids {
 		if slices.Contains(gone, id) {
 			lost = append(lost, items[i])
@@ -324,7 +328,7 @@ func (s *Deliveries) Extend(ctx context.Context, items []Item, lease time.Durati
 }
 
 // QueueAck implements [Source].
-func (s *Deliveries) QueueAck(b *pgx.Batch, it Item) {
+func (s *Deliveries) QueueAck(b *pgx.Batch, it work.Item) {
 	b.Queue("select "+ackCall, it.(*delivery).ackArgs()...)
 }
 

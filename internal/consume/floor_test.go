@@ -3,10 +3,12 @@ package consume
 import (
 	"testing"
 	"time"
+
+	"github.com/nexuspg/nexus/internal/work"
 )
 
 func found(ids ...int64) Found {
-	f := Found{Items: make([]Item, len(ids)), Looked: len(ids)}
+	f := Found{Items: make([]work.Item, len(ids)), Looked: len(ids)}
 	if n := len(ids); n > 0 {
 		f.Lowest, f.Highest, f.ScannedTo = ids[0], ids[n-1], ids[n-1]
 	}
@@ -83,7 +85,7 @@ func TestAFewForeignTypes(t *testing.T) {
 	if window != 200 {
 		t.Fatalf("window %d for a limit of 200: the others would be locked for nothing", window)
 	}
-	if !f.found(now, 200, window, Found{Items: make([]Item, 150), Looked: 200, Lowest: 10, Highest: 300, ScannedTo: 310}) {
+	if !f.found(now, 200, window, Found{Items: make([]work.Item, 150), Looked: 200, Lowest: 10, Highest: 300, ScannedTo: 310}) {
 		t.Error("a full window must be followed by another look")
 	}
 	if from, window := f.from(now, 200); from != 311 || window != 200 {
@@ -93,7 +95,7 @@ func TestAFewForeignTypes(t *testing.T) {
 	if from, window := f.from(now, 200); from != 0 || window != 200 {
 		t.Errorf("from %d with window %d, want 0 with 200: late commits would be left to the sweep", from, window)
 	}
-	f.found(now, 200, 200, Found{Items: make([]Item, 149), Looked: 200, Lowest: 10, Highest: 300, ScannedTo: 310})
+	f.found(now, 200, 200, Found{Items: make([]work.Item, 149), Looked: 200, Lowest: 10, Highest: 300, ScannedTo: 310})
 	if from, window := f.from(now, 200); from != 311 || window != 800 {
 		t.Errorf("from %d with window %d, want 311 with 800", from, window)
 	}
@@ -103,7 +105,7 @@ func TestAFewForeignTypes(t *testing.T) {
 func TestCursorStopsAtTheLastRowTaken(t *testing.T) {
 	var f floor
 	now := time.Now()
-	f.found(now, 2, 5000, Found{Items: make([]Item, 2), Looked: 5000, Lowest: 10, Highest: 20, ScannedTo: 5000})
+	f.found(now, 2, 5000, Found{Items: make([]work.Item, 2), Looked: 5000, Lowest: 10, Highest: 20, ScannedTo: 5000})
 	if from, _ := f.from(now, 2); from != 21 {
 		t.Errorf("goes on at %d, want 21", from)
 	}

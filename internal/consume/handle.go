@@ -9,6 +9,7 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/work"
 )
 
 // brokenLimit is how many releases a delivery may have before a lost connection counts as its failure: an event that makes
@@ -87,7 +88,7 @@ func (l *Loop) call(ctx context.Context, t *task, tx *transaction) error {
 }
 
 // one runs the handlers of one item in order, inside the middleware. Each gets a copy of the delivery, and the context carries that.
-func (r *route) one(ctx context.Context, middleware []Middleware, tx *transaction, it Item) error {
+func (r *route) one(ctx context.Context, middleware []Middleware, tx *transaction, it work.Item) error {
 	leased := r.handlers[0].Leased != nil
 	var outer *nexus.Delivery // as the middleware got it
 	run := func(ctx context.Context) error {
@@ -128,7 +129,7 @@ func (l *Loop) conclude(ctx context.Context, t *task, slot int, tx *transaction,
 	}
 	l.mu.Unlock()
 
-	r, settled := Result{}, true
+	r, settled := work.Result{}, true
 	if mine {
 		r, settled = l.verdict(ctx, t, tx, e)
 	}
@@ -153,55 +154,55 @@ func (l *Loop) conclude(ctx context.Context, t *task, slot int, tx *transaction,
 
 // verdict decides about an item whose handlers have returned. settled means that nothing is left to send: the commit
 // carried the ack, or the lease was lost.
-func (l *Loop) verdict(ctx context.Context, t *task, tx *transaction, e ended) (r Result, settled bool) {
+func (l *Loop) verdict(ctx context.Context, t *task, tx *transaction, e ended) (r work.Result, settled bool) {
 	r = judge(e, context.Cause(ctx), t.route.timeout)
 	if t.route.transactional {
 		switch {
 		case tx == nil:
 			l.unready(e.err)
-			r = Result{Action: Release, After: time.Second, Reason: "no connection", Error: failure(e)}
+			r = work.Result{Action: work.Release, After: time.Second, Reason: "no connection", Error: failure(e)}
 		case tx.ended():
 			r = endedEarly(errEnded, e.err)
-		case r.Action == Ack:
+		case r.Action == work.Ack:
 			err := tx.commit(l.ctx, l.Source, t.item)
 			switch {
 			case err == nil:
 				if l.Observer != nil {
-					l.Observer.Settled([]Result{{Item: t.item}}, nil)
+					l.Observer.Settled([]work.Result{{Item: t.item}}, nil)
 				}
 				return r, true
 			case isLost(err):
 				l.lost(t.d)
-				return Result{Action: Release, Reason: nexus.ErrLeaseLost.Error()}, true
+				return work.Result{Action: work.Release, Reason: nexus.ErrLeaseLost.Error()}, true
 			case tx.broken(err):
 				r = l.broken(t, err)
 			case errors.Is(err, errEnded):
 				r = endedEarly(errEnded, nil)
 			default:
-				r = Result{Action: Retry, Reason: reasonCommit, Error: failure(ended{err: err})}
+				r = work.Result{Action: work.Retry, Reason: work.ReasonCommit, Error: failure(ended{err: err})}
 			}
-		case r.Action == Retry && context.Cause(ctx) == nil && tx.broken(e.err):
+		case r.Action == work.Retry && context.Cause(ctx) == nil && tx.broken(e.err):
 			r = l.broken(t, e.err)
 		}
 	}
 	r.Policy = t.route.policy
 	switch r.Action {
-	case Retry:
-		l.Log.Warn("attempt failed", append(t.route.about(t.d), "reason", r.Reason, "error", storable(r.Error, 300))...)
-	case Reject:
-		l.Log.Debug("event rejected", append(t.route.about(t.d), "reason", storable(r.Reason, 300))...)
+	case work.Retry:
+		l.Log.Warn("attempt failed", append(t.route.about(t.d), "reason", r.Reason, "error", work.Storable(r.Error, 300))...)
+	case work.Reject:
+		l.Log.Debug("event rejected", append(t.route.about(t.d), "reason", work.Storable(r.Reason, 300))...)
 	}
 	return r, false
 }
 
 // endedEarly is the result of handlers that ended the node's transaction. What they wrote may be committed without the ack,
 // so another attempt might do it twice: that is for people to decide.
-func endedEarly(how, err error) Result {
+func endedEarly(how, err error) work.Result {
 	text := how.Error()
 	if err != nil && err != errEnded { //nolint:errorlint // the methods of a handler's error stay out of this
 		text += "; its error: " + textOf(err)
 	}
-	return Result{Action: Reject, Reason: reasonEnded, Error: storable(text, maxErrorText)}
+	return work.Result{Action: work.Reject, Reason: work.ReasonEnded, Error: work.Storable(text, work.MaxText)}
 }
 
 // unready holds claims back for a while: handlers get no transaction, and events would only be claimed to be released.
@@ -224,13 +225,13 @@ func (l *Loop) unready(err error) {
 }
 
 // broken is the result of a transaction that the handlers lost through no fault of theirs.
-func (l *Loop) broken(t *task, err error) Result {
+func (l *Loop) broken(t *task, err error) work.Result {
 	if db.Unavailable(err) {
 		l.Unavailable(err)
 	}
 	text := failure(ended{err: err})
 	if t.d.Deferrals >= brokenLimit {
-		return Result{Action: Retry, Reason: reasonError, Error: text}
+		return work.Result{Action: work.Retry, Reason: work.ReasonError, Error: text}
 	}
-	return Result{Action: Release, After: time.Second, Reason: "connection lost", Error: text}
+	return work.Result{Action: work.Release, After: time.Second, Reason: "connection lost", Error: text}
 }

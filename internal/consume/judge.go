@@ -7,16 +7,7 @@ import (
 	"time"
 
 	"github.com/nexuspg/nexus"
-)
-
-// The reasons of failures that no handler chose. Dead letters are grouped by them.
-const (
-	reasonError   = "error"
-	reasonPanic   = "panic"
-	reasonTimeout = "timeout"
-	reasonDecode  = "decode"
-	reasonCommit  = "commit"
-	reasonEnded   = "transaction ended"
+	"github.com/nexuspg/nexus/internal/work"
 )
 
 // ErrDecode marks the error of a payload that does not fit the type its handler takes.
@@ -29,38 +20,38 @@ type ended struct {
 }
 
 // judge turns the end of a call into what is settled. cause is why the handler's context ended, nil if it did not.
-func judge(e ended, cause error, timeout time.Duration) Result {
+func judge(e ended, cause error, timeout time.Duration) work.Result {
 	switch {
 	case errors.Is(cause, nexus.ErrDraining), errors.Is(cause, nexus.ErrLeaseLost):
 		// Work that was done counts, if the fence still holds; anything else was our doing, not the handler's.
 		if e.err == nil {
-			return Result{Action: Ack}
+			return work.Result{Action: work.Ack}
 		}
-		return Result{Action: Release, Reason: cause.Error(), Error: failure(e)}
+		return work.Result{Action: work.Release, Reason: cause.Error(), Error: failure(e)}
 	case errors.Is(cause, context.DeadlineExceeded):
 		text := fmt.Sprintf("not done after %s", timeout)
 		if e.err != nil {
 			text += ": " + failure(e)
 		}
-		return Result{Action: Retry, Reason: reasonTimeout, Error: storable(text, maxErrorText)}
+		return work.Result{Action: work.Retry, Reason: work.ReasonTimeout, Error: work.Storable(text, work.MaxText)}
 	case e.err == nil:
-		return Result{Action: Ack}
+		return work.Result{Action: work.Ack}
 	case e.stack != nil:
-		return Result{Action: Retry, Reason: reasonPanic, Error: failure(e)}
+		return work.Result{Action: work.Retry, Reason: work.ReasonPanic, Error: failure(e)}
 	}
-	r := Result{Action: Retry, Reason: reasonError, Error: failure(e)}
+	r := work.Result{Action: work.Retry, Reason: work.ReasonError, Error: failure(e)}
 	v, decode := inspect(e.err)
 	switch {
 	case v == nil:
 		if decode {
-			r.Reason = reasonDecode
+			r.Reason = work.ReasonDecode
 		}
 	case v.Action == nexus.ActionRetry:
 		r.After, r.Exact = bounded(v.After), true
 	case v.Action == nexus.ActionReject:
-		r.Action, r.Reason = Reject, storable(v.Reason, maxErrorText)
+		r.Action, r.Reason = work.Reject, work.Storable(v.Reason, work.MaxText)
 	case v.Action == nexus.ActionRelease:
-		r.Action, r.After = Release, bounded(v.After)
+		r.Action, r.After = work.Release, bounded(v.After)
 	}
 	return r
 }
@@ -86,9 +77,9 @@ func failure(e ended) string {
 	text := textOf(e.err)
 	if e.stack != nil {
 		// Keep room for the stack, whatever the size of the value that panicked.
-		text = storable(text, maxErrorText/4) + "\n\n" + string(e.stack)
+		text = work.Storable(text, work.MaxText/4) + "\n\n" + string(e.stack)
 	}
-	return storable(text, maxErrorText)
+	return work.Storable(text, work.MaxText)
 }
 
 // textOf calls err.Error, which may panic: a nil pointer in an error value is the usual reason. It stays a failure, since

@@ -7,12 +7,11 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/work"
 )
 
 // The table of what a handler may count on, as far as it depends on how the handler ended.
@@ -21,46 +20,46 @@ func TestJudge(t *testing.T) {
 	for name, c := range map[string]struct {
 		end   ended
 		cause error
-		want  Result
+		want  work.Result
 	}{
-		"nil":   {ended{}, nil, Result{Action: Ack}},
-		"error": {ended{err: boom}, nil, Result{Action: Retry, Reason: "error", Error: "boom"}},
+		"nil":   {ended{}, nil, work.Result{Action: work.Ack}},
+		"error": {ended{err: boom}, nil, work.Result{Action: work.Retry, Reason: "error", Error: "boom"}},
 		"retry": {ended{err: nexus.Retry(time.Hour)}, nil,
-			Result{Action: Retry, After: time.Hour, Exact: true, Reason: "error", Error: "retry after 1h0m0s"}},
-		"retry at once":             {ended{err: nexus.Retry(0)}, nil, Result{Action: Retry, Exact: true, Reason: "error", Error: "retry after 0s"}},
-		"retry at a time just past": {ended{err: nexus.Retry(-time.Millisecond)}, nil, Result{Action: Retry, Exact: true, Reason: "error", Error: "retry after -1ms"}},
+			work.Result{Action: work.Retry, After: time.Hour, Exact: true, Reason: "error", Error: "retry after 1h0m0s"}},
+		"retry at once":             {ended{err: nexus.Retry(0)}, nil, work.Result{Action: work.Retry, Exact: true, Reason: "error", Error: "retry after 0s"}},
+		"retry at a time just past": {ended{err: nexus.Retry(-time.Millisecond)}, nil, work.Result{Action: work.Retry, Exact: true, Reason: "error", Error: "retry after -1ms"}},
 		"retry in a year": {ended{err: nexus.Retry(365 * 24 * time.Hour)}, nil,
-			Result{Action: Retry, After: 30 * 24 * time.Hour, Exact: true, Reason: "error", Error: "retry after 8760h0m0s"}},
-		"release at a time just past": {ended{err: nexus.Release(-time.Hour)}, nil, Result{Action: Release, Reason: "error", Error: "release after -1h0m0s"}},
+			work.Result{Action: work.Retry, After: 30 * 24 * time.Hour, Exact: true, Reason: "error", Error: "retry after 8760h0m0s"}},
+		"release at a time just past": {ended{err: nexus.Release(-time.Hour)}, nil, work.Result{Action: work.Release, Reason: "error", Error: "release after -1h0m0s"}},
 		"release for a year": {ended{err: nexus.Release(365 * 24 * time.Hour)}, nil,
-			Result{Action: Release, After: 30 * 24 * time.Hour, Reason: "error", Error: "release after 8760h0m0s"}},
-		"reject":  {ended{err: nexus.Reject("no sku")}, nil, Result{Action: Reject, Reason: "no sku", Error: "reject: no sku"}},
-		"release": {ended{err: nexus.Release(time.Minute)}, nil, Result{Action: Release, After: time.Minute, Reason: "error", Error: "release after 1m0s"}},
+			work.Result{Action: work.Release, After: 30 * 24 * time.Hour, Reason: "error", Error: "release after 8760h0m0s"}},
+		"reject":  {ended{err: nexus.Reject("no sku")}, nil, work.Result{Action: work.Reject, Reason: "no sku", Error: "reject: no sku"}},
+		"release": {ended{err: nexus.Release(time.Minute)}, nil, work.Result{Action: work.Release, After: time.Minute, Reason: "error", Error: "release after 1m0s"}},
 		"wrapped verdict": {ended{err: fmt.Errorf("charge: %w", nexus.Reject("declined"))}, nil,
-			Result{Action: Reject, Reason: "declined", Error: "charge: reject: declined"}},
+			work.Result{Action: work.Reject, Reason: "declined", Error: "charge: reject: declined"}},
 		"joined verdict, the first counts": {ended{err: errors.Join(boom, nexus.Reject("a"), nexus.Release(0))}, nil,
-			Result{Action: Reject, Reason: "a", Error: "boom\nreject: a\nrelease after 0s"}},
+			work.Result{Action: work.Reject, Reason: "a", Error: "boom\nreject: a\nrelease after 0s"}},
 		"undecodable": {ended{err: fmt.Errorf("%w: %w", ErrDecode, boom)}, nil,
-			Result{Action: Retry, Reason: "decode", Error: "payload does not decode: boom"}},
+			work.Result{Action: work.Retry, Reason: "decode", Error: "payload does not decode: boom"}},
 		"panic": {ended{err: errors.New("panic: x"), stack: []byte("main.go:7")}, nil,
-			Result{Action: Retry, Reason: "panic", Error: "panic: x\n\nmain.go:7"}},
+			work.Result{Action: work.Retry, Reason: "panic", Error: "panic: x\n\nmain.go:7"}},
 		"panic with a verdict is a panic": {ended{err: nexus.Reject("x"), stack: []byte("main.go:7")}, nil,
-			Result{Action: Retry, Reason: "panic", Error: "reject: x\n\nmain.go:7"}},
+			work.Result{Action: work.Retry, Reason: "panic", Error: "reject: x\n\nmain.go:7"}},
 		"typed nil": {ended{err: (*nilPointer)(nil)}, nil,
-			Result{Action: Retry, Reason: "error",
+			work.Result{Action: work.Retry, Reason: "error",
 				Error: "*consume.nilPointer, whose Error method panics: runtime error: invalid memory address or nil pointer dereference"}},
-		"an error whose Unwrap panics": {ended{err: trap{}}, nil, Result{Action: Retry, Reason: "error", Error: "trap"}},
+		"an error whose Unwrap panics": {ended{err: trap{}}, nil, work.Result{Action: work.Retry, Reason: "error", Error: "trap"}},
 
-		"timeout":             {ended{err: context.DeadlineExceeded}, context.DeadlineExceeded, Result{Action: Retry, Reason: "timeout", Error: "not done after 1s: context deadline exceeded"}},
-		"nil after timeout":   {ended{}, context.DeadlineExceeded, Result{Action: Retry, Reason: "timeout", Error: "not done after 1s"}},
-		"reject too late":     {ended{err: nexus.Reject("x")}, context.DeadlineExceeded, Result{Action: Retry, Reason: "timeout", Error: "not done after 1s: reject: x"}},
-		"nil while draining":  {ended{}, nexus.ErrDraining, Result{Action: Ack}},
-		"error when drained":  {ended{err: boom}, nexus.ErrDraining, Result{Action: Release, Reason: "nexus: node is draining", Error: "boom"}},
-		"reject when drained": {ended{err: nexus.Reject("x")}, nexus.ErrDraining, Result{Action: Release, Reason: "nexus: node is draining", Error: "reject: x"}},
+		"timeout":             {ended{err: context.DeadlineExceeded}, context.DeadlineExceeded, work.Result{Action: work.Retry, Reason: "timeout", Error: "not done after 1s: context deadline exceeded"}},
+		"nil after timeout":   {ended{}, context.DeadlineExceeded, work.Result{Action: work.Retry, Reason: "timeout", Error: "not done after 1s"}},
+		"reject too late":     {ended{err: nexus.Reject("x")}, context.DeadlineExceeded, work.Result{Action: work.Retry, Reason: "timeout", Error: "not done after 1s: reject: x"}},
+		"nil while draining":  {ended{}, nexus.ErrDraining, work.Result{Action: work.Ack}},
+		"error when drained":  {ended{err: boom}, nexus.ErrDraining, work.Result{Action: work.Release, Reason: "nexus: node is draining", Error: "boom"}},
+		"reject when drained": {ended{err: nexus.Reject("x")}, nexus.ErrDraining, work.Result{Action: work.Release, Reason: "nexus: node is draining", Error: "reject: x"}},
 		"panic when drained": {ended{err: boom, stack: []byte("s")}, nexus.ErrDraining,
-			Result{Action: Release, Reason: "nexus: node is draining", Error: "boom\n\ns"}},
-		"nil when lost":   {ended{}, nexus.ErrLeaseLost, Result{Action: Ack}}, // the fence refuses it, or it was ours after all
-		"error when lost": {ended{err: boom}, nexus.ErrLeaseLost, Result{Action: Release, Reason: "nexus: lease lost", Error: "boom"}},
+			work.Result{Action: work.Release, Reason: "nexus: node is draining", Error: "boom\n\ns"}},
+		"nil when lost":   {ended{}, nexus.ErrLeaseLost, work.Result{Action: work.Ack}}, // the fence refuses it, or it was ours after all
+		"error when lost": {ended{err: boom}, nexus.ErrLeaseLost, work.Result{Action: work.Release, Reason: "nexus: lease lost", Error: "boom"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, judge(c.end, c.cause, time.Second)); diff != "" {
@@ -79,28 +78,9 @@ type trap struct{}
 func (trap) Error() string { return "trap" }
 func (trap) Unwrap() error { panic("no") }
 
-func TestStorable(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		limit := rapid.IntRange(16, 200).Draw(t, "limit")
-		in := string(rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(t, "text"))
-		if rapid.Bool().Draw(t, "runes") {
-			in = rapid.StringN(0, 200, 400).Draw(t, "runes")
-		}
-		out := storable(in, limit)
-		switch {
-		case len(out) > limit:
-			t.Fatalf("%d bytes, more than %d", len(out), limit)
-		case !utf8.ValidString(out) || strings.Contains(out, "\x00"):
-			t.Fatalf("no text column takes %q", out)
-		case len(in) <= limit && utf8.ValidString(in) && !strings.Contains(in, "\x00") && out != in:
-			t.Fatalf("good text was changed from %q to %q", in, out)
-		}
-	})
-}
-
 func TestAPanicsStackIsKeptBesideAHugeValue(t *testing.T) {
 	text := failure(ended{err: errors.New(strings.Repeat("x", 1<<20)), stack: []byte("handler.go:42")})
-	if len(text) > maxErrorText || !strings.Contains(text, "handler.go:42") {
+	if len(text) > work.MaxText || !strings.Contains(text, "handler.go:42") {
 		t.Errorf("%d bytes, ending in %q", len(text), text[len(text)-20:])
 	}
 }

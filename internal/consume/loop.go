@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/work"
 )
 
 const (
@@ -41,7 +42,7 @@ type Config struct {
 	Poll       time.Duration
 	Values     context.Context // what handlers' contexts inherit but for its end
 	Middleware []Middleware
-	Observer   Observer // may be nil
+	Observer   work.Observer // may be nil
 	Log        *slog.Logger
 
 	Turn    *Turn    // of the node; nil: one of its own
@@ -82,7 +83,7 @@ type Loop struct {
 	allStuck  time.Time // since when all of them are; zero: they are not
 	leftAlone int64     // the lowest item that was left since another one had the turn; 0: none
 	claiming  int       // items asked for and not here yet
-	done      []Result
+	done      []work.Result
 	since     time.Time // when the first of done came
 	settling  int       // exchanges under way that carry results
 	draining  bool      // claim no more, start no more
@@ -276,7 +277,7 @@ func (l *Loop) leave(t *task, slot int) {
 }
 
 // settle hands results to the claimers. The caller holds the mutex.
-func (l *Loop) settle(r ...Result) {
+func (l *Loop) settle(r ...work.Result) {
 	if len(r) == 0 {
 		return
 	}
@@ -314,13 +315,13 @@ func (l *Loop) nextAlone() {
 
 // adopt turns found items into tasks, ready to be started. turn says that the claim had the node's turn, which one of them keeps if it is
 // to go alone. The caller holds the mutex.
-func (l *Loop) adopt(sent time.Time, turn bool, items []Item) {
+func (l *Loop) adopt(sent time.Time, turn bool, items []work.Item) {
 	defer func() {
 		if turn {
 			l.Turn.free()
 		}
 	}()
-	var release []Result
+	var release []work.Result
 	for _, it := range items {
 		d := it.Delivery()
 		t := &task{item: it, d: d, claimed: sent, renewed: sent, leaseEnd: sent.Add(l.Lease)}
@@ -328,13 +329,13 @@ func (l *Loop) adopt(sent time.Time, turn bool, items []Item) {
 		switch {
 		case t.route == nil:
 			// Only a difference between the two matchers leads here; it must not become a busy loop.
-			release = append(release, Result{Item: it, Action: Release, After: time.Minute, Reason: "no handler"})
+			release = append(release, work.Result{Item: it, Action: work.Release, After: time.Minute, Reason: "no handler"})
 			continue
 		case l.draining && !l.inline:
-			release = append(release, Result{Item: it, Action: Release, Reason: nexus.ErrDraining.Error()})
+			release = append(release, work.Result{Item: it, Action: work.Release, Reason: nexus.ErrDraining.Error()})
 			continue
 		}
-		if m, ok := it.(*delivery); ok && m.alone && turn {
+		if it.Alone() && turn {
 			t.turn, turn = true, false
 		}
 		for _, lim := range t.route.limits {
@@ -352,14 +353,14 @@ func (l *Loop) adopt(sent time.Time, turn bool, items []Item) {
 }
 
 // answered deals with outcomes. The caller does not hold the mutex.
-func (l *Loop) answered(outcomes []Outcome) {
+func (l *Loop) answered(outcomes []work.Outcome) {
 	for _, o := range outcomes {
 		d := o.Item.Delivery()
 		switch o.Kind {
-		case Lost:
+		case work.Lost:
 			l.lost(d)
-		case Buried:
-			l.Log.Warn("gave up on event, it is a dead letter now", append(l.Handlers.route(d.Type, l.limits).about(d), "reason", storable(o.Reason, 300))...)
+		case work.Buried:
+			l.Log.Warn("gave up on event, it is a dead letter now", append(l.Handlers.route(d.Type, l.limits).about(d), "reason", work.Storable(o.Reason, 300))...)
 		}
 	}
 }
@@ -384,7 +385,7 @@ func (l *Loop) Stop(grace context.Context) []*nexus.Delivery {
 	l.draining = true
 	l.failures, l.retryAt = 0, time.Time{} // there is no later
 	for _, t := range l.ready {
-		l.drop(t, Result{Action: Release, Reason: nexus.ErrDraining.Error()})
+		l.drop(t, work.Result{Action: work.Release, Reason: nexus.ErrDraining.Error()})
 	}
 	l.ready = nil
 	l.work.Broadcast()
@@ -437,7 +438,7 @@ func await(ctx context.Context, changed *sync.Cond, cond func() bool) bool {
 }
 
 // drop settles a task that was not started. The caller holds the mutex.
-func (l *Loop) drop(t *task, r Result) {
+func (l *Loop) drop(t *task, r work.Result) {
 	for _, lim := range t.route.limits {
 		lim.used--
 	}
@@ -466,14 +467,14 @@ func (l *Loop) abandonAll() []*nexus.Delivery {
 			stayed = append(stayed, t.d)
 		}
 		if t != nil && t.state == running {
-			l.abandon(t, Result{Action: Release, Reason: nexus.ErrDraining.Error(), Error: "the handler ignored the end of its context"})
+			l.abandon(t, work.Result{Action: work.Release, Reason: nexus.ErrDraining.Error(), Error: "the handler ignored the end of its context"})
 		}
 	}
 	return stayed
 }
 
 // abandon settles a task whose handlers do not come back. The caller holds the mutex.
-func (l *Loop) abandon(t *task, r Result) {
+func (l *Loop) abandon(t *task, r work.Result) {
 	t.state = abandoned
 	l.endTurn(t)
 	if l.stuck++; l.stuck == len(l.slots) {
@@ -482,7 +483,7 @@ func (l *Loop) abandon(t *task, r Result) {
 	if t.conn != nil {
 		go sever(t.conn)
 	}
-	if r.Action != Ack {
+	if r.Action != work.Ack {
 		r.Item = t.item
 		l.settle(r)
 	}

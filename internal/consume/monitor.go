@@ -7,6 +7,7 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/work"
 )
 
 // monitor renews leases, ends what is overdue and gives back what waits too long, until the loop is closed.
@@ -57,12 +58,12 @@ func (l *Loop) watch(now time.Time) {
 }
 
 // overdue is the result of a task whose handlers ignore the end of their context.
-func (l *Loop) overdue(t *task) Result {
+func (l *Loop) overdue(t *task) work.Result {
 	if !t.stopped.IsZero() {
-		return Result{Action: Release, Reason: "stuck", Error: "the handler ignored the end of its context"}
+		return work.Result{Action: work.Release, Reason: "stuck", Error: "the handler ignored the end of its context"}
 	}
-	return Result{
-		Action: Retry, Reason: reasonTimeout, Policy: t.route.policy,
+	return work.Result{
+		Action: work.Retry, Reason: work.ReasonTimeout, Policy: t.route.policy,
 		Error: fmt.Sprintf("not done after %s, and the handler ignored the end of its context", t.route.timeout),
 	}
 }
@@ -72,7 +73,7 @@ func (l *Loop) giveBack(now time.Time) {
 	keep := l.ready[:0]
 	for _, t := range l.ready {
 		if now.Sub(t.claimed) > l.Lease/3 {
-			l.drop(t, Result{Action: Release, Reason: "no free worker"})
+			l.drop(t, work.Result{Action: work.Release, Reason: "no free worker"})
 			continue
 		}
 		keep = append(keep, t)
@@ -103,7 +104,7 @@ func (l *Loop) renewable(now time.Time) []*task {
 func (l *Loop) renew(tasks []*task) {
 	ctx, cancel := context.WithTimeout(l.ctx, l.Lease/3)
 	defer cancel()
-	items := make([]Item, len(tasks))
+	items := make([]work.Item, len(tasks))
 	for i, t := range tasks {
 		items[i] = t.item
 	}
@@ -125,7 +126,7 @@ func (l *Loop) renew(tasks []*task) {
 		}
 		return
 	}
-	gone := make(map[Item]bool, len(lost))
+	gone := make(map[work.Item]bool, len(lost))
 	for _, it := range lost {
 		gone[it] = true
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/work"
 )
 
 // maxGuards is how many savepoints a transaction may take. Each is a subtransaction, and beyond 64 of them every look at
@@ -32,7 +33,7 @@ type shared struct {
 
 	begun []*delivery
 	good  []*delivery
-	bad   []Result
+	bad   []work.Result
 	left  []*delivery // not begun: the transaction has had its savepoints or its time, or its session is not as it was
 }
 
@@ -56,7 +57,7 @@ const (
 )
 
 func (k haltKind) String() string {
-	return [...]string{"failed", "timeout", "express limit", "connection lost", nexus.ErrLeaseLost.Error(), nexus.ErrDraining.Error(), reasonEnded}[k]
+	return [...]string{"failed", "timeout", "express limit", "connection lost", nexus.ErrLeaseLost.Error(), nexus.ErrDraining.Error(), work.ReasonEnded}[k]
 }
 
 type halt struct {
@@ -111,17 +112,17 @@ func (r *shared) run(items []*delivery) *halt {
 	for _, m := range items {
 		m.begun = false
 	}
-	work := r.parts(items)
-	slices.Reverse(work)
-	for first := true; len(work) > 0; first = false {
+	todo := r.parts(items)
+	slices.Reverse(todo)
+	for first := true; len(todo) > 0; first = false {
 		if r.guards <= 0 || !first && (r.ctx.Err() != nil || r.tx.lasting) {
-			for _, p := range slices.Backward(work) {
+			for _, p := range slices.Backward(todo) {
 				r.left = append(r.left, p.items...)
 			}
 			return nil
 		}
-		p := work[len(work)-1]
-		work = work[:len(work)-1]
+		p := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
 		again, good, h := r.try(p)
 		if h != nil {
 			return h
@@ -129,18 +130,18 @@ func (r *shared) run(items []*delivery) *halt {
 		if good {
 			done := p.items
 			if r.cut > 0 {
-				done, work = p.items[:r.cut], append(work, part{items: p.items[r.cut:]})
+				done, todo = p.items[:r.cut], append(todo, part{items: p.items[r.cut:]})
 				r.cut = 0
 			}
 			r.good = append(r.good, done...)
-			if len(work) > 0 || r.tx.dirty {
+			if len(todo) > 0 || r.tx.dirty {
 				h = r.savepoint("release savepoint "+guard, "savepoint "+guard)
 			}
 		} else {
 			h = r.savepoint("rollback to savepoint " + guard)
 			r.tx.dirty = false // undone as well
 			slices.Reverse(again)
-			work = append(work, again...)
+			todo = append(todo, again...)
 		}
 		if h != nil {
 			return h
@@ -175,7 +176,7 @@ func (r *shared) known(items []*delivery) []*delivery {
 		if r.b.Handlers.route(m.d.Type, nil) != nil {
 			return false
 		}
-		r.bad = append(r.bad, Result{Item: m, Action: Release, After: time.Minute, Reason: "no handler"})
+		r.bad = append(r.bad, work.Result{Item: m, Action: work.Release, After: time.Minute, Reason: "no handler"})
 		return true
 	})
 }
@@ -420,7 +421,7 @@ func (r *shared) judge(e ended) *halt {
 	}
 	late, overdue := e.err.(*errOverdue) //nolint:errorlint // made here, a moment ago
 	if r.tx.outlived != nil {
-		return &halt{kind: haltFailed, reason: reasonError, end: ended{err: errOutlives}}
+		return &halt{kind: haltFailed, reason: work.ReasonError, end: ended{err: errOutlives}}
 	}
 	if r.tx.ended() {
 		if overdue {
@@ -465,7 +466,7 @@ func (r *shared) broke(e ended) *halt {
 	if r.tx.broken(e.err) {
 		return &halt{kind: haltLost, end: e}
 	}
-	return &halt{kind: haltFailed, reason: reasonError, end: e}
+	return &halt{kind: haltFailed, reason: work.ReasonError, end: e}
 }
 
 // stuck gives handlers up that ignore the end of their context.
@@ -514,9 +515,9 @@ func (r *shared) commit(marker *int64) *halt {
 	if err := r.tx.fault(); err != nil {
 		return r.broke(ended{err: err})
 	}
-	results := make([]Result, 0, len(r.good)+len(r.bad))
+	results := make([]work.Result, 0, len(r.good)+len(r.bad))
 	for _, m := range r.good {
-		results = append(results, Result{Item: m})
+		results = append(results, work.Result{Item: m})
 	}
 	results = append(results, r.bad...)
 	ctx, cancel := context.WithTimeout(r.b.ctx, finishTimeout)
@@ -539,7 +540,7 @@ func (r *shared) commit(marker *int64) *halt {
 	case r.tx.broken(err):
 		return &halt{kind: haltLost, end: ended{err: err}}
 	}
-	return &halt{kind: haltFailed, reason: reasonCommit, end: ended{err: err}}
+	return &halt{kind: haltFailed, reason: work.ReasonCommit, end: ended{err: err}}
 }
 
 // done lists what was settled.

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/work"
 )
 
 // state is where a task stands. It moves forward only, under the loop's mutex; whoever moves it out of running settles it.
@@ -21,7 +22,7 @@ const (
 
 // task is an item in hand. The loop's mutex guards its fields but the first three, which never change.
 type task struct {
-	item  Item
+	item  work.Item
 	d     *nexus.Delivery
 	route *route
 
@@ -37,8 +38,8 @@ type task struct {
 	conn    *pgx.Conn // of the open transaction
 
 	// Of the worker alone.
-	end  func([]Observed, time.Duration) // of the observation, nil if nobody observes
-	took time.Duration                   // of the call of the handlers
+	end  func([]work.Observed, time.Duration) // of the observation, nil if nobody observes
+	took time.Duration                        // of the call of the handlers
 }
 
 // overdue reports since when the handlers' context has been over, zero if it is not.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/work"
 )
 
 // finishTimeout bounds the end of a transaction. It has nothing to do with the handler's context, which may be over.
@@ -104,7 +105,7 @@ func (t *transaction) ended() bool {
 
 // commit settles the item as done and commits, in one round trip. ctx is the loop's. An error leaves open whether the
 // transaction still is, and if the connection broke even whether it committed; the fence tells.
-func (t *transaction) commit(ctx context.Context, s Source, it Item) error {
+func (t *transaction) commit(ctx context.Context, s Source, it work.Item) error {
 	if err := t.fault(); err != nil {
 		return err
 	}

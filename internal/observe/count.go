@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/nexuspg/nexus"
-	"github.com/nexuspg/nexus/internal/consume"
 	"github.com/nexuspg/nexus/internal/telemetry"
+	"github.com/nexuspg/nexus/internal/work"
 )
 
 // counter is the observer that counts for one consumer.
@@ -23,7 +23,7 @@ type counter struct {
 
 // Observer counts for a consumer. patterns are those of its handlers, and pattern tells the first of them that matches an event type, ""
 // if none does. All counts begin at zero, since a rate over a series that begins with its first event does not see that one.
-func (m *Metrics) Observer(ns nexus.Namespace, consumer string, patterns []string, pattern func(eventType string) string) consume.Observer {
+func (m *Metrics) Observer(ns nexus.Namespace, consumer string, patterns []string, pattern func(eventType string) string) work.Observer {
 	for _, v := range []*prometheus.CounterVec{m.delivered, m.retried, m.deadLettered, m.released, m.leasesLost} {
 		for _, p := range append(slices.Clone(patterns), telemetry.OtherType) {
 			v.WithLabelValues(string(ns), consumer, p)
@@ -49,8 +49,8 @@ func (c *counter) inc(v *prometheus.CounterVec, d *nexus.Delivery) {
 	v.WithLabelValues(c.namespace, c.consumer, c.label(d)).Inc()
 }
 
-// Claimed implements [consume.Observer].
-func (c *counter) Claimed(items []consume.Item, buried int) {
+// Claimed implements [work.Observer].
+func (c *counter) Claimed(items []work.Item, buried int) {
 	c.batch.Observe(float64(len(items)))
 	now := time.Now()
 	for _, it := range items {
@@ -63,10 +63,10 @@ func (c *counter) Claimed(items []consume.Item, buried int) {
 	}
 }
 
-// Handling implements [consume.Observer].
-func (c *counter) Handling(ctx context.Context, batch []*nexus.Delivery) (context.Context, func([]consume.Observed, time.Duration)) {
+// Handling implements [work.Observer].
+func (c *counter) Handling(ctx context.Context, batch []*nexus.Delivery) (context.Context, func([]work.Observed, time.Duration)) {
 	c.running.Inc()
-	return ctx, func(results []consume.Observed, took time.Duration) {
+	return ctx, func(results []work.Observed, took time.Duration) {
 		c.running.Dec()
 		// A call is one observation, however many it had; the results of a batch are counted when they are settled.
 		result := "late"
@@ -77,33 +77,33 @@ func (c *counter) Handling(ctx context.Context, batch []*nexus.Delivery) (contex
 	}
 }
 
-// Settled implements [consume.Observer].
-func (c *counter) Settled(results []consume.Result, outcomes []consume.Outcome) {
-	others := map[consume.Item]bool{}
+// Settled implements [work.Observer].
+func (c *counter) Settled(results []work.Result, outcomes []work.Outcome) {
+	others := map[work.Item]bool{}
 	for _, o := range outcomes {
 		others[o.Item] = true
 		d := o.Item.Delivery()
 		switch o.Kind {
-		case consume.Retried:
+		case work.Retried:
 			c.inc(c.m.retried, d)
-		case consume.Buried:
+		case work.Buried:
 			c.inc(c.m.deadLettered, d)
-		case consume.Released:
+		case work.Released:
 			c.inc(c.m.released, d)
-		case consume.Gone:
+		case work.Gone:
 			// It was settled by the handler itself, in a transaction that has committed.
 			if o.Item.Acked() {
 				c.inc(c.m.delivered, d)
 			}
-		case consume.Lost:
+		case work.Lost:
 		}
 	}
 	for i := range results {
-		if r := &results[i]; r.Action == consume.Ack && !others[r.Item] {
+		if r := &results[i]; r.Action == work.Ack && !others[r.Item] {
 			c.inc(c.m.delivered, r.Item.Delivery())
 		}
 	}
 }
 
-// LeaseLost implements [consume.Observer].
+// LeaseLost implements [work.Observer].
 func (c *counter) LeaseLost(d *nexus.Delivery) { c.inc(c.m.leasesLost, d) }

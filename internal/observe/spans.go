@@ -10,8 +10,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/nexuspg/nexus"
-	"github.com/nexuspg/nexus/internal/consume"
 	"github.com/nexuspg/nexus/internal/telemetry"
+	"github.com/nexuspg/nexus/internal/work"
 )
 
 // spans is the observer that traces for one consumer.
@@ -25,21 +25,21 @@ type spans struct {
 // Spans opens a span around each call of handlers. A call with one delivery is a child of the span that emitted the event, so that
 // a trace goes on where it was emitted; each attempt is a span of its own. A call with many begins a trace of its own, with links
 // to where its events come from.
-func Spans(provider trace.TracerProvider, ns nexus.Namespace, consumer string, pattern func(eventType string) string) consume.Observer {
+func Spans(provider trace.TracerProvider, ns nexus.Namespace, consumer string, pattern func(eventType string) string) work.Observer {
 	return &spans{tracer: provider.Tracer(telemetry.Scope), namespace: ns, consumer: consumer, pattern: pattern}
 }
 
-// Claimed implements [consume.Observer].
-func (*spans) Claimed([]consume.Item, int) {}
+// Claimed implements [work.Observer].
+func (*spans) Claimed([]work.Item, int) {}
 
-// Settled implements [consume.Observer].
-func (*spans) Settled([]consume.Result, []consume.Outcome) {}
+// Settled implements [work.Observer].
+func (*spans) Settled([]work.Result, []work.Outcome) {}
 
-// LeaseLost implements [consume.Observer].
+// LeaseLost implements [work.Observer].
 func (*spans) LeaseLost(*nexus.Delivery) {}
 
-// Handling implements [consume.Observer].
-func (s *spans) Handling(ctx context.Context, batch []*nexus.Delivery) (context.Context, func([]consume.Observed, time.Duration)) {
+// Handling implements [work.Observer].
+func (s *spans) Handling(ctx context.Context, batch []*nexus.Delivery) (context.Context, func([]work.Observed, time.Duration)) {
 	d := batch[0]
 	pattern := s.pattern(d.Type)
 	attrs := []attribute.KeyValue{
@@ -63,7 +63,7 @@ func (s *spans) Handling(ctx context.Context, batch []*nexus.Delivery) (context.
 		options = append(options, trace.WithNewRoot(), trace.WithLinks(links(batch)...))
 	}
 	ctx, span := s.tracer.Start(ctx, "handle "+pattern, append(options, trace.WithAttributes(attrs...))...)
-	return ctx, func(results []consume.Observed, _ time.Duration) {
+	return ctx, func(results []work.Observed, _ time.Duration) {
 		for i := range results {
 			conclude(span, batch[i], &results[i], len(batch) > 1)
 		}
@@ -84,7 +84,7 @@ func links(batch []*nexus.Delivery) []trace.Link {
 var errLate = errors.New("the handler came back too late: its event was settled without it")
 
 // conclude writes a result into the span: as its own, or, of one of many, as an event.
-func conclude(span trace.Span, d *nexus.Delivery, r *consume.Observed, many bool) {
+func conclude(span trace.Span, d *nexus.Delivery, r *work.Observed, many bool) {
 	if r.Late {
 		telemetry.Failed(span, errLate, "late")
 		return
@@ -94,7 +94,7 @@ func conclude(span trace.Span, d *nexus.Delivery, r *consume.Observed, many bool
 		attrs = append(attrs, telemetry.AttrReason.String(r.Reason))
 	}
 	if many {
-		if r.Action != consume.Ack {
+		if r.Action != work.Ack {
 			attrs = append(attrs, telemetry.AttrMessage.String(d.UID.String()))
 			span.AddEvent("verdict", trace.WithAttributes(attrs...))
 		}
@@ -102,7 +102,7 @@ func conclude(span trace.Span, d *nexus.Delivery, r *consume.Observed, many bool
 		span.SetAttributes(attrs...)
 	}
 	// A release is no failure: the handler was in time to say "later".
-	if r.Action == consume.Ack || r.Action == consume.Release {
+	if r.Action == work.Ack || r.Action == work.Release {
 		return
 	}
 	switch {

@@ -11,7 +11,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/nexuspg/nexus"
-	"github.com/nexuspg/nexus/internal/consume"
+	"github.com/nexuspg/nexus/internal/work"
 )
 
 // A batch has many origins and can be the child of none: its span has links to those that there are.
@@ -33,10 +33,10 @@ func TestABatchHasLinks(t *testing.T) {
 	if trace.SpanContextFromContext(ctx).SpanID() == outer.SpanContext().SpanID() {
 		t.Error("handlers do not get the span")
 	}
-	end([]consume.Observed{
-		{Result: consume.Result{Action: consume.Ack}},
-		{Result: consume.Result{Action: consume.Retry, Reason: "error"}, Err: errors.New("boom")},
-		{Result: consume.Result{Action: consume.Release}},
+	end([]work.Observed{
+		{Result: work.Result{Action: work.Ack}},
+		{Result: work.Result{Action: work.Retry, Reason: "error"}, Err: errors.New("boom")},
+		{Result: work.Result{Action: work.Release}},
 	}, 0)
 	got := spans.GetSpans()
 	if len(got) != 1 || got[0].Name != "handle page.*" || got[0].Parent.IsValid() {
@@ -60,7 +60,7 @@ func TestErrorsThatPanic(t *testing.T) {
 	spans := tracetest.NewInMemoryExporter()
 	provider := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))
 	_, end := Spans(provider, "shop", "default", func(string) string { return "x" }).Handling(t.Context(), []*nexus.Delivery{{}})
-	end([]consume.Observed{{Result: consume.Result{Action: consume.Retry}, Err: panicking{}}}, 0)
+	end([]work.Observed{{Result: work.Result{Action: work.Retry}, Err: panicking{}}}, 0)
 	if got := spans.GetSpans(); len(got) != 1 || got[0].Status.Code != codes.Error {
 		t.Errorf("%+v", got)
 	}

@@ -5,11 +5,11 @@ import (
 	"time"
 
 	"github.com/nexuspg/nexus"
-	"github.com/nexuspg/nexus/internal/consume"
+	"github.com/nexuspg/nexus/internal/work"
 )
 
 // Together tells several observers, nil for none. Contexts pass through them in order.
-func Together(all ...consume.Observer) consume.Observer {
+func Together(all ...work.Observer) work.Observer {
 	var some together
 	for _, o := range all {
 		if o != nil {
@@ -25,27 +25,27 @@ func Together(all ...consume.Observer) consume.Observer {
 	return some
 }
 
-type together []consume.Observer
+type together []work.Observer
 
-func (t together) Claimed(items []consume.Item, buried int) {
+func (t together) Claimed(items []work.Item, buried int) {
 	for _, o := range t {
 		o.Claimed(items, buried)
 	}
 }
 
-func (t together) Handling(ctx context.Context, batch []*nexus.Delivery) (context.Context, func([]consume.Observed, time.Duration)) {
-	ends := make([]func([]consume.Observed, time.Duration), len(t))
+func (t together) Handling(ctx context.Context, batch []*nexus.Delivery) (context.Context, func([]work.Observed, time.Duration)) {
+	ends := make([]func([]work.Observed, time.Duration), len(t))
 	for i, o := range t {
 		ctx, ends[i] = o.Handling(ctx, batch)
 	}
-	return ctx, func(results []consume.Observed, took time.Duration) {
+	return ctx, func(results []work.Observed, took time.Duration) {
 		for _, end := range ends {
 			end(results, took)
 		}
 	}
 }
 
-func (t together) Settled(results []consume.Result, outcomes []consume.Outcome) {
+func (t together) Settled(results []work.Result, outcomes []work.Outcome) {
 	for _, o := range t {
 		o.Settled(results, outcomes)
 	}

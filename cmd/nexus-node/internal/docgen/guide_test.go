@@ -10,7 +10,7 @@ import (
 	"github.com/nexuspg/nexus/internal/dbtest"
 )
 
-var goReason = regexp.MustCompile(`(?m)^\treason[A-Z]\w* += "(.*)"$`)
+var goReason = regexp.MustCompile(`(?m)^\tReason[A-Z]\w* += "(.*)"$`)
 
 // Every reason that a dead letter can have is explained, so that filters can be written.
 func TestReasonsAreExplained(t *testing.T) {
@@ -18,12 +18,12 @@ func TestReasonsAreExplained(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	judge, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "internal", "consume", "judge.go"))
+	words, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "internal", "work", "reasons.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var reasons []string
-	for _, m := range goReason.FindAllSubmatch(judge, -1) {
+	for _, m := range goReason.FindAllSubmatch(words, -1) {
 		reasons = append(reasons, string(m[1]))
 	}
 	if len(reasons) < 6 {

@@ -1,16 +1,16 @@
-package consume
+package work
 
 import (
 	"strings"
 	"unicode/utf8"
 )
 
-// maxErrorText bounds what is stored of one failure, in bytes, as core.delivery_errors does.
-const maxErrorText = 8 << 10
+// MaxText bounds what is stored of one failure, in bytes, as core.delivery_errors does.
+const MaxText = 8 << 10
 
-// storable makes any text one that a text column takes: valid UTF-8 without NUL, of at most limit bytes. A failure must be
+// Storable makes any text one that a text column takes: valid UTF-8 without NUL, of at most limit bytes. A failure must be
 // recorded whatever its words are.
-func storable(s string, limit int) string {
+func Storable(s string, limit int) string {
 	if len(s) > limit {
 		const mark = " …"
 		cut := limit - len(mark)
