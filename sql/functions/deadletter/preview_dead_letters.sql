@@ -17,10 +17,11 @@ begin
             select p.namespace, p.consumer, p.source_kind, p.event_type, p.reason, count(*) as count, min(p.failed_at) as oldest, max(p.failed_at) as newest,
                    coalesce(jsonb_agg(jsonb_build_object('dead_letter_id', p.dead_letter_id, 'event_id', p.event_id, 'attempts', p.attempts,
                                                          'failed_at', core_private.iso(p.failed_at), 'last_error', left(p.last_error, 200))
-                                      order by p.dead_letter_id) filter (where p.n <= p_rows), '[]') as first_rows
+                                      order by p.dead_letter_id) filter (where p.n <= p_rows), '[]') as first_rows,
+                   array_agg((p.source_ref ->> 'scheduleId')::uuid) filter (where p.source_kind = 'task') as schedule_ids
               from picked p group by p.namespace, p.consumer, p.source_kind, p.event_type, p.reason)
         select g.namespace, g.consumer, g.source_kind, g.event_type, g.reason, g.count, g.oldest, g.newest,
-               core_private.why_not_replayed(g.source_kind, g.namespace, g.consumer), g.first_rows
+               core_private.why_not_replayed(g.source_kind, g.namespace, g.consumer, g.schedule_ids), g.first_rows
           from groups g order by g.count desc, g.namespace, g.consumer, g.event_type, g.reason;
 end $$;
 comment on function core.preview_dead_letters(jsonb, integer) is 'What a filter picks, counted by where it was and why, with the first p_rows of each; takes no lock and changes nothing. not_replayable says why a replay would skip them. Filter as for core.replay_dead_letters, limit counted in. Raises NX004, NX005, NX006, NX008, NX009, NX101, NX401, NX402.';

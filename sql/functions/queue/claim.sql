@@ -100,7 +100,7 @@ begin
             core_private.max_attempts(v_owner.consumer_retry, v_owner.namespace_retry), v_plain;
     if v_looked < v_window and not v_wide and not p_sweep and v_floor <= 0 then
         -- Is that all, or did what is hidden end the window?
-        execute format('select q.msg_id from %s q where q.msg_id >= $1 order by q.msg_id offset 20000 limit 1', v_relation) into v_next using v_floor;
+        v_next := core_private.behind_head(v_relation, v_floor);
         if v_next is not null then
             v_looked := v_window;
             v_scanned := v_next - 1;

@@ -27,6 +27,9 @@ declare
     v_owner    record;
     v_trouble  boolean := false;
     v_relation text := core_private.queue_relation(p_queue);
+    v_floor    bigint := coalesce(p_floor, 0);
+    v_window   integer := least(greatest(coalesce(p_window, p_limit), p_limit), 10000);
+    v_behind   bigint;
     v_tids     tid[];
     v_count    integer;
     v_suspects integer;
@@ -70,7 +73,7 @@ begin
     execute format($q$
         with w as materialized (
             select q.ctid as tid, q.msg_id, case when q.message ->> 'eventType' = any ($14) then q.message ->> 'eventType' else core_private.event_type_of(q.message) end as t
-              from %1$s q where %2$s),
+              from %2$s),
         c as materialized (
             select q.ctid as tid, q.msg_id, q.read_ct, q.headers, w.t, coalesce(pg_column_size(q.message), 0) as bytes,
                    case when not ($5 or coalesce(w.t, 'unknown.raw') = any ($6) or coalesce(w.t, 'unknown.raw') ^@ any ($7)) then 'not an envelope'
@@ -97,13 +100,23 @@ begin
                (select count(*)::integer from w), (select max(w.msg_id) from w),
                array_agg(c.msg_id), array_agg(c.read_ct), array_agg(c.fate) from c where c.fate is not null
         $q$, v_relation,
-        case when p_sweep then 'q.vt <= $2 order by q.vt limit $3' else 'q.msg_id >= $1 and q.vt <= $2 order by q.msg_id limit $3' end)
+        case when p_sweep then format('%s q where q.vt <= $2 order by q.vt limit $3', v_relation)
+             when v_floor > 0 then format('%s q where q.msg_id >= $1 and q.vt <= $2 order by q.msg_id limit $3', v_relation)
+             else format('(select q.ctid, q.msg_id, q.message, q.vt from %s q where q.msg_id >= $1 order by q.msg_id limit 20000) q
+                           where q.vt <= $2 limit $3', v_relation) end)
        into v_tids, v_count, v_suspects, v_suspect, v_looked, v_scanned, v_dead, v_dead_ct, v_reason
-      using coalesce(p_floor, 0), v_now, least(greatest(coalesce(p_window, p_limit), p_limit), 10000), p_limit, '*' = any (p_types), p_types,
+      using v_floor, v_now, v_window, p_limit, '*' = any (p_types), p_types,
             array(select left(t, -1) from unnest(p_types) t where right(t, 2) in ('.*', ':*')), p_max_attempts,
             core_private.max_attempts(v_owner.consumer_retry, v_owner.namespace_retry), p_lease, v_trouble, p_queue, p_at_least,
             -- What reads like one of these is a type; see core.claim.
             array(select t from unnest(p_types) t where core_private.is_event_type(t) and t ~ '[A-Za-z]' and t not in ('true', 'false')), p_alone;
+    if v_looked < v_window and not p_sweep and v_floor <= 0 then
+        v_behind := core_private.behind_head(v_relation, v_floor);
+        if v_behind is not null then
+            v_looked := v_window;
+            v_scanned := v_behind - 1;
+        end if;
+    end if;
     -- Locked, so they are still in their places.
     if p_lease is null then
         -- offset 0, or the planner walks the index that gives the order.

@@ -16,6 +16,7 @@ select isnt(core.replay_dead_letter(1), null, 'replayed');
 select throws_ok($$select core.replay_dead_letter(1)$$, 'NX205', null, 'once');
 select is((select count(*)::int from pgmq.q_core_events_shop_dlq), 0, 'the copy goes with it');
 select is((select (message -> 'payload', headers -> 'h', headers -> 'nexus-round', read_ct)::text from pgmq.q_core_events_shop), (row('{"v": 1}'::jsonb, '"1"'::jsonb, '1'::jsonb, 0))::text, 'payload and headers stay, attempts start afresh');
+select is((select message ->> 'orderingKey' from pgmq.q_core_events_shop), 'o', 'and so does the ordering key');
 select pg_temp.bury();
 select is((select (round, replay_of, replay_count, status)::text from core.dead_letters order by dead_letter_id desc limit 1), '(1,1,1,pending)', 'buried again: the next round');
 delete from pgmq.q_core_events_shop_dlq;

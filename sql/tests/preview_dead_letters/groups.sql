@@ -20,3 +20,11 @@ select is((select (matched, done, skipped, last_id)::text from core.replay_dead_
 select throws_ok($$select core.replay_dead_letters('{"namespace": "shop", "after_id": "x"}')$$, 'NX009', null, 'after_id');
 select throws_ok($$select core.replay_dead_letters('{"after_id": 3}')$$, 'NX009', null, 'after_id picks nothing');
 select is((select string_agg((details ->> 'done'), ' ' order by audit_id) from core.audit_log where action = 'replay_dead_letters'), '1 2', 'who replayed is kept');
+-- a scheduled event that failed can be replayed as long as it is there
+select core.alter_namespace('shop', '{"retry": {"max_attempts": 1}}');
+create temporary table s as select core.schedule_event('shop', 'later', '{}', core.now() + interval '1 min') as id;
+select core_private.fail_scheduled_event('shop', (select id from s), 'no', core.now());
+select is((select concat_ws(' ', source_kind, count, not_replayable) from core.preview_dead_letters('{"namespace": "shop", "type": "later"}')), 'task 1', 'what can be replayed is not refused beforehand');
+select is((select (matched, done, skipped)::text from core.replay_dead_letters('{"namespace": "shop", "type": "later"}', '{"dry_run": true}')), '(1,1,0)', 'as the dry run says');
+delete from core.scheduled_events;
+select is((select not_replayable from core.preview_dead_letters('{"namespace": "shop", "type": "later"}')), 'its source is gone', 'and not once it is gone');

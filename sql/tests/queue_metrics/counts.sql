@@ -11,6 +11,8 @@ select is((select (queue_length, visible, in_flight, waiting, delayed, parked, l
 update pgmq.q_core_events_shop set enqueued_at = core.now() - make_interval(secs => 10 * msg_id);
 select is((select (newest_msg_age_seconds, oldest_msg_age_seconds)::text from core.queue_metrics where queue_name = 'core_events_shop'), '(40,10)', 'newest and oldest go by message id');
 select is((select queue_length from core.queue_metrics where queue_name = 'core_events_shop_dlq'), 0::bigint, 'dead-letter queues have a row too');
+select core.create_namespace('other');
+select is((select delayed from core.queue_metrics where queue_name = 'core_events_other'), 0::bigint, 'what waits for another queue is not counted');
 -- P3: no unbounded count
 insert into pgmq.q_core_events_shop (vt, message) select core.now(), '{}' from generate_series(1, 11000);
 analyze pgmq.q_core_events_shop;

@@ -15,6 +15,7 @@ select is((select (headers ->> 'nexus-failures', headers ->> 'nexus-deferrals'):
 select pg_temp.pass(), pg_temp.take();
 update core.consumers set retry = '{"base": "20 s"}';
 select is(pg_temp.give('retry'), 'retried 20', 'the consumer''s policy goes before the namespace''s');
+select is((select headers ->> 'nexus-failures' from pgmq.q_core_events_shop), '2', 'and the second failure is one more');
 select pg_temp.pass();
 select is(pg_temp.take(), 4, 'read_ct only rises');
 select is(pg_temp.give('retry', null, '{"max_attempts": 4, "base": "30 s"}'), 'retried 30', 'the handler''s before both');
