@@ -81,6 +81,10 @@ const (
 func TestTransactionalEffectAndAckCommitTogether(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
+	db.Exec(`create table public.settled (xact xid8)`)
+	db.Exec(`create function public.note_settled() returns trigger language plpgsql security definer as $$
+		begin insert into public.settled values (pg_current_xact_id()); return null; end $$`)
+	db.Exec(`create trigger settled after delete on pgmq.q_core_events_shop execute function public.note_settled()`)
 	n := node.New(db.Pool, node.Config{Namespace: ns})
 	n.On("order.placed", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return effect(ctx, tx, d, "first") })
 	n.On("order.*", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return effect(ctx, tx, d, "second") })
@@ -90,6 +94,9 @@ func TestTransactionalEffectAndAckCommitTogether(t *testing.T) {
 	got := dbtest.Get[[]string](db, `select array_agg(note order by ctid) from public.effect where event_uid = $1`, r.EventUID.String())
 	if want := []string{"first", "second"}; strings.Join(got, ",") != strings.Join(want, ",") {
 		t.Errorf("effects %v, want %v in the order of registration", got, want)
+	}
+	if n := dbtest.Get[int](db, `select count(*)::int from public.effect e join public.settled s on s.xact::xid = e.xmin`); n != 2 {
+		t.Errorf("%d of the two effects were written by the transaction that settled the event", n)
 	}
 	if err := n.Health(); err != nil {
 		t.Errorf("Health: %v", err)
