@@ -20,6 +20,8 @@ create temporary table live as select (select count(*) from pgmq.q_core_events_s
 select is((select queue_length from core.queue_metrics where queue_name = 'core_events_shop'), n, 'metrics count all') from live;
 select is((select visible + in_flight + waiting from core.queue_metrics where queue_name = 'core_events_shop'), n, 'in one state each') from live;
 select is((select count(*)::int from core.queue_metrics), 2, 'and both queues');
+update pgmq.q_core_events_shop set enqueued_at = 'infinity' where msg_id = 1;
+select is((select oldest_msg_age_seconds from core.queue_metrics where queue_name = 'core_events_shop'), null, 'what was never put there has no age');
 select ok(core.metrics_sample('shop') -> 'queues' -> 0 ->> 'visible' is not null, 'so does the sample of nodes');
 select is((select count(*)::int from core.peek('core_events_shop', 1000)), 1000, 'peek shows them');
 select lives_ok('select core_private.set_aside()', 'they are set aside, or left');
