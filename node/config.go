@@ -25,8 +25,9 @@ type Config struct {
 	Namespace nexus.Namespace
 	ID        string // "": the host's name, numbered if a live node has it; given: a live twin is ErrConflict from Run
 
-	// Workers are the handlers at once that hold a transaction: On, and batches. Each has a connection of the pool, so they are at most
-	// as many as those. 0: one fewer than the pool has, at least 1; more where a Handler asks for it.
+	// Workers are the handlers at once that hold a transaction, of all modes together: On, and batches, each of which counts once. Each has
+	// a connection of the pool, so they are at most as many as those. Where more would run, modes take turns. A handler that ignores the end of
+	// its context counts on. 0: one fewer than the pool has, at least 1; more where a Handler asks for it.
 	Workers int
 
 	// LeasedWorkers are the OnLeased handlers at once, which hold no connection. 0: 50; more where a Handler asks for it. Any number costs the

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/consume"
+	"github.com/nexuspg/nexus/internal/places"
 )
 
 // How long after the last answer to a claim a node still counts as ready, and as healthy; five times Poll if that is longer.
@@ -21,6 +22,7 @@ const (
 // running is what can be asked about a node that runs.
 type running struct {
 	runners  []runner
+	places   []*places.Places
 	poll     time.Duration
 	absence  *consume.Absence
 	draining bool
@@ -91,12 +93,23 @@ func (n *Node) Ready() error {
 	return r.fetches(readyFor)
 }
 
-// works is an error when the handlers of one mode have had all their workers stuck for longer than that.
+// works is an error when all places for handlers, or all that the handlers of one runner may have, have been stuck for longer than that.
 func (r running) works(within time.Duration) error {
+	check := func(n int, all time.Time) error {
+		if all.IsZero() || time.Since(all) < within {
+			return nil
+		}
+		return fmt.Errorf("%w: the handlers of %d have ignored the end of their contexts, the last of them for %s; the log names their events, a restart frees them",
+			ErrStuck, n, time.Since(all).Round(time.Second))
+	}
+	for _, p := range r.places {
+		if err := check(p.Stuck()); err != nil {
+			return err
+		}
+	}
 	for _, one := range r.runners {
-		if n, all := one.Stuck(); !all.IsZero() && time.Since(all) >= within {
-			return fmt.Errorf("%w: the handlers of %d have ignored the end of their contexts, the last of them for %s; the log names their events, a restart frees them",
-				ErrStuck, n, time.Since(all).Round(time.Second))
+		if err := check(one.Stuck()); err != nil {
+			return err
 		}
 	}
 	return nil

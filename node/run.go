@@ -18,6 +18,7 @@ import (
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/consume"
 	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/places"
 )
 
 const (
@@ -55,6 +56,8 @@ type run struct {
 
 	teller *teller // nil: nobody wants to know
 
+	places, leasedPlaces *places.Places // of handlers that hold a transaction, and of those that hold none
+
 	registered atomic.Bool // and not followed by unparking yet
 
 	nudged chan struct{} // asks for a heartbeat now
@@ -82,6 +85,7 @@ func newRun(ctx context.Context, pool *pgxpool.Pool, s *settled) (*run, error) {
 	}
 	r := &run{
 		settled: s, pool: pool, own: own, values: context.WithoutCancel(ctx), due: make(chan struct{}, 1), delayedDue: make(chan struct{}, 1), nudged: make(chan struct{}, 1),
+		places: places.New(s.Workers), leasedPlaces: places.New(s.LeasedWorkers),
 		member: &consume.Member{Pool: own, Namespace: s.Namespace, Wanted: s.ID, Given: s.given.id},
 	}
 	if s.OnSettled != nil {
@@ -129,13 +133,13 @@ func (r *run) newRunners(ctx context.Context) ([]runner, *lookout, error) {
 	lookout := newLookout(r.Poll,
 		func(ctx context.Context) (time.Duration, error) { return r.member.Look(ctx, queue, waitFor) },
 		func(ctx context.Context, d time.Duration) error { return r.member.Announce(ctx, queue, d) })
-	config := func(i, workers int, hs *consume.Handlers) (consume.Config, *consume.Deliveries) {
+	config := func(i int, at *places.Places, hs *consume.Handlers) (consume.Config, *consume.Deliveries) {
 		source := &consume.Deliveries{
 			Pool: r.own, Namespace: r.Namespace, Consumer: defaultConsumer, Queue: queue, Node: r.member.ID,
 			MaxAttempts: func(eventType string) int { return hs.MaxAttemptsOf(eventType, attempts) },
 		}
 		return consume.Config{
-			Source: source, Handlers: hs, Pool: r.pool, Session: session, Workers: workers, Lease: r.Lease, Poll: r.Poll, Values: r.values, Turn: turn, Absence: &r.absence,
+			Source: source, Handlers: hs, Pool: r.pool, Session: session, Places: at, Lease: r.Lease, Poll: r.Poll, Values: r.values, Turn: turn, Absence: &r.absence,
 			Middleware: middleware, Observer: r.observer(defaultConsumer, hs), Log: r.Logger, Unavailable: r.unavailable,
 			Announce: func(ctx context.Context, d time.Duration) error { return lookout.announce(ctx, i, d) },
 		}, source
@@ -146,16 +150,16 @@ func (r *run) newRunners(ctx context.Context) ([]runner, *lookout, error) {
 		plain = r.handlers // none, but a node that fetches nothing must still show that it could
 	}
 	for _, one := range []struct {
-		hs      *consume.Handlers
-		workers int
-	}{{plain, r.Workers}, {leased, r.LeasedWorkers}} {
+		hs     *consume.Handlers
+		places *places.Places
+	}{{plain, r.places}, {leased, r.leasedPlaces}} {
 		if one.hs != nil {
-			cfg, _ := config(len(runners), one.workers, one.hs)
+			cfg, _ := config(len(runners), one.places, one.hs)
 			runners = append(runners, consume.NewLoop(cfg))
 		}
 	}
 	for _, hs := range groups {
-		cfg, source := config(len(runners), r.Workers, hs)
+		cfg, source := config(len(runners), r.places, hs)
 		runners = append(runners, consume.NewBatches(cfg, source, r.Express))
 	}
 	return runners, lookout, nil
@@ -212,7 +216,7 @@ func (r *run) run(ctx context.Context, n *Node) error {
 	for _, one := range runners {
 		one.Start()
 	}
-	state := &running{runners: runners, poll: r.Poll, absence: &r.absence}
+	state := &running{runners: runners, places: []*places.Places{r.places, r.leasedPlaces}, poll: r.Poll, absence: &r.absence}
 	n.setRunning(state)
 	defer r.measure(n, state)()
 	log.Info("node runs", "event_types", r.handlers.Patterns(), "workers", r.Workers, "leased_workers", r.LeasedWorkers)

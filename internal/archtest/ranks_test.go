@@ -10,7 +10,7 @@ import (
 // ranks lists the packages below the module's path from the lowest to the highest; "" is the root, package nexus.
 var ranks = [][]string{
 	{"", "sql", "sql/roles", "cmd/nexus-node/internal/config"},
-	{"internal/db", "internal/svc", "internal/work", "internal/pgdev"},
+	{"internal/db", "internal/svc", "internal/work", "internal/pgdev", "internal/places"},
 	{"internal/consume", "internal/telemetry"},
 	{"queue", "deadletter", "schedule", "trigger", "outbox", "migrate"},
 	{"cronsync", "workflow", "internal/doctor", "internal/observe"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/places"
 )
 
 const (
@@ -30,7 +31,7 @@ const (
 // connection. Where express cannot go on, the same handlers run under leases: when a node died in it, when a batch takes longer
 // than Limit, when a batch fails as a whole at its commit. OnBatch with Leased never does otherwise.
 //
-// One goroutine claims. Each batch has one of its own, as many at once as keep the database busy, up to Workers.
+// One goroutine claims. Each batch has one of its own, as many at once as keep the database busy, as far as there are places.
 type Batches struct {
 	Config
 	queue *Deliveries
@@ -51,6 +52,9 @@ type Batches struct {
 	mu        sync.Mutex
 	changed   sync.Cond
 	busy      map[*batch]struct{}
+	share     *places.Share
+	claiming  bool                          // holds a place for the claim
+	hungry    bool                          // one is wanted for a claim
 	stuck     map[*shared][]*nexus.Delivery // of handlers that do not come back
 	allStuck  time.Time                     // since when they have all places; zero: they have not
 	alive     bool                          // the claiming goroutine
@@ -88,7 +92,7 @@ type Batches struct {
 func NewBatches(cfg Config, queue *Deliveries, limit time.Duration) *Batches {
 	cfg.Source = queue
 	b := &Batches{
-		Config: cfg, queue: queue, limit: limit, most: cfg.Workers,
+		Config: cfg, queue: queue, limit: limit, most: cfg.Places.Total(),
 		kick: make(chan struct{}, 1), hurry: make(chan struct{}), busy: map[*batch]struct{}{}, stuck: map[*shared][]*nexus.Delivery{}, losses: map[int64]int{},
 		pace: pace{poll: cfg.Poll, pause: firstPause},
 	}
@@ -98,6 +102,7 @@ func NewBatches(cfg Config, queue *Deliveries, limit time.Duration) *Batches {
 	if b.Absence == nil {
 		b.Absence = new(Absence)
 	}
+	b.share = cfg.Places.Join(b.stir)
 	b.changed.L = &b.mu
 	b.ctx, b.end = context.WithCancel(context.Background())
 	b.patterns, b.maxAttempts = cfg.Handlers.limits()
@@ -144,6 +149,18 @@ func (b *Batches) Looked(due bool) {
 	b.stir()
 }
 
+// used is how many places are in use: each batch in hand has one, and each that is stuck. The caller holds the mutex.
+func (b *Batches) used() int { return len(b.busy) + len(b.stuck) }
+
+// need is how many there is use for. The caller holds the mutex.
+func (b *Batches) need() int {
+	n := b.used()
+	if b.claiming || b.hungry {
+		n++
+	}
+	return n
+}
+
 func (b *Batches) stir() {
 	select {
 	case b.kick <- struct{}{}:
@@ -185,7 +202,10 @@ func (b *Batches) claims() {
 	defer timer.Stop()
 	for {
 		b.mu.Lock()
+		b.hungry = false
 		s := b.plan(time.Now())
+		b.claiming = s.ask.Limit > 0
+		b.share.Hold(b.need())
 		b.mu.Unlock()
 		switch {
 		case s.stop:
@@ -193,7 +213,12 @@ func (b *Batches) claims() {
 		case s.announce != 0:
 			b.announce(max(s.announce, 0))
 		case s.ask.Limit > 0:
-			if t := b.claim(s.ask); t != nil {
+			t := b.claim(s.ask)
+			b.mu.Lock()
+			b.claiming = false
+			b.share.Hold(b.need())
+			b.mu.Unlock()
+			if t != nil {
 				go b.handle(t)
 			}
 		default:
@@ -225,12 +250,18 @@ func (b *Batches) plan(now time.Time) batchStep {
 	case now.Before(b.retryAt):
 		return batchStep{until: b.retryAt}
 	// What is stuck keeps nobody from the database, only its own place.
-	case len(b.busy) >= b.crew() || len(b.busy)+len(b.stuck) >= b.most:
+	case len(b.busy) >= b.crew() || b.used() >= b.most:
 		if len(b.stuck) < b.most {
 			b.lastGood = now
 		}
 		return batchStep{}
 	case b.pace.wake || !now.Before(b.pace.next):
+		if b.hungry = b.share.Hold(b.used()+1) <= b.used(); b.hungry { // it waits its turn
+			if _, all := b.Places.Stuck(); all.IsZero() {
+				b.lastGood = now
+			}
+			return batchStep{}
+		}
 		return batchStep{ask: b.ask(now, b.span.now)}
 	case b.pace.callMe(now):
 		b.pace.announced = now
@@ -394,6 +425,7 @@ func (b *Batches) leave(t *batch) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.busy, t)
+	b.share.Done(b.need())
 	if t.alone {
 		b.Turn.free()
 	}
@@ -494,6 +526,7 @@ func (b *Batches) Stop(grace context.Context) []*nexus.Delivery {
 	b.end()
 	b.await(context.Background(), idle)
 	b.recalls.Wait()
+	b.share.Leave()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Concat(slices.Collect(maps.Values(b.stuck))...)

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/places"
 )
 
 // What has to go alone and is left, since something else of the node has the turn, is looked for again when the turn is free, however far
 // the walk has gone meanwhile.
 func TestBatchesComeBackForWhatTheyLeftAlone(t *testing.T) {
-	b := NewBatches(Config{Workers: 1, Poll: time.Second, Handlers: newHandlers([]*Handler{{Pattern: "*"}}, nexus.RetryPolicy{})}, &Deliveries{Queue: "q"}, time.Minute)
+	b := NewBatches(Config{Places: places.New(1), Poll: time.Second, Handlers: newHandlers([]*Handler{{Pattern: "*"}}, nexus.RetryPolicy{})}, &Deliveries{Queue: "q"}, time.Minute)
 	now := time.Now()
 	b.Turn.take()
 	walk := b.ask(now, 10)

@@ -19,6 +19,7 @@ type step struct {
 	ask      Ask           // claim if Limit > 0
 	floor    *floor        // where the claim's find is noted
 	limits   []*limit      // reserved for the claim
+	places   int           // held for it
 	announce time.Duration // ask emitters for wake-ups; negative: take it back
 	until    time.Time     // nothing to do before; zero: until somebody stirs
 	stop     bool
@@ -57,7 +58,14 @@ func (l *Loop) claimer() {
 }
 
 // plan decides what to do now and reserves it. The caller holds the mutex.
-func (l *Loop) plan(now time.Time) (s step) {
+func (l *Loop) plan(now time.Time) step {
+	l.hungry = false
+	s := l.next(now)
+	l.balance()
+	return s
+}
+
+func (l *Loop) next(now time.Time) (s step) {
 	if l.closed {
 		return step{stop: true}
 	}
@@ -76,16 +84,21 @@ func (l *Loop) plan(now time.Time) (s step) {
 		// A claim locks what it looks at, and one without the types of limited handlers would hide their events from the other.
 		want = 0
 	}
-	claim := want > 0 && (l.pace.wake || !now.Before(l.pace.next))
-	if claim && now.Before(l.unreadyTill) {
-		claim, want = false, 0
+	due := l.pace.wake || !now.Before(l.pace.next)
+	claim := want > 0 && due
+	lacking := l.lacking()
+	if (claim || lacking && due) && now.Before(l.unreadyTill) {
+		claim, want, lacking = false, 0, false
 		s.until = l.unreadyTill
 	}
+	l.hungry = lacking && due
 	ripe := len(l.done) >= settleBatch || l.draining || now.Sub(l.since) >= settleDelay
 	if claim {
 		if s.ask, s.floor, s.limits = l.ask(now, want); s.ask.Limit == 0 {
 			want = 0 // every handler has as much as it may; the next that is done will stir
 		}
+		s.places = l.spare(s.ask.Limit)
+		l.asking += s.places
 	}
 	if n := len(l.done); n > 0 && (ripe || s.ask.Limit > 0) {
 		n = min(n, settleBatch)
@@ -110,7 +123,7 @@ func (l *Loop) plan(now time.Time) (s step) {
 		l.pace.announced = time.Time{}
 		s.announce = -1
 	default:
-		if want > 0 {
+		if want > 0 || lacking && !due {
 			s.until = l.pace.next
 		}
 		if due := l.since.Add(settleDelay); len(l.done) > 0 && (s.until.IsZero() || due.Before(s.until)) {
@@ -125,29 +138,49 @@ func (l *Loop) want(now time.Time) int {
 	if l.draining || l.inline {
 		return 0
 	}
-	free := len(l.slots) - l.running
+	places := l.places()
+	free, prefetch := places-l.running, l.prefetch(places)
 	outstanding := len(l.ready) + l.claiming
-	room := free + l.prefetch() - outstanding
-	if free <= 0 && l.claiming == 0 && l.stuck < len(l.slots) {
-		l.lastGood = now
+	room := free + prefetch - outstanding
+	if free <= 0 && l.claiming == 0 {
+		if _, all := l.Places.Stuck(); all.IsZero() {
+			l.lastGood = now
+		}
 	}
 	switch {
 	case room <= 0:
 		return 0
 	case outstanding < free:
 		return min(room, maxBatch)
-	case room < maxBatch/2 && room < (free+l.prefetch())/2:
+	case room < maxBatch/2 && room < (free+prefetch)/2:
 		return 0 // worth a claim of its own only when some more fit
 	}
 	return min(room, maxBatch)
 }
 
-// prefetch is how many items may wait for workers: as many as they get through in readyFor.
-func (l *Loop) prefetch() int {
+// places is how many places the loop has or may have now. The caller holds the mutex.
+func (l *Loop) places() int { return min(l.share.Room(), len(l.slots)) }
+
+// spare is how many of its places, up to n, the loop may keep for a claim. The caller holds the mutex.
+func (l *Loop) spare(n int) int {
+	return min(n, max(l.places()-l.running-len(l.ready)-l.asking, 0))
+}
+
+// lacking reports whether nothing can be claimed, since others have the places. The caller holds the mutex.
+func (l *Loop) lacking() bool {
+	return !l.draining && !l.inline && l.claiming == 0 && len(l.ready) == 0 && l.running < len(l.slots) && l.places() <= l.running
+}
+
+// prefetch is how many items may wait for workers: as many as they get through in readyFor. While others wait for places, no more than
+// there are places: the next one may be long in coming.
+func (l *Loop) prefetch(places int) int {
 	if l.speed == 0 || l.saturated {
 		return 0
 	}
-	n := min(int64(len(l.slots))*int64(readyFor/l.speed), maxReady)
+	n := min(int64(places)*int64(readyFor/l.speed), maxReady)
+	if l.share.Others() {
+		n = min(n, int64(places))
+	}
 	if l.size > 0 {
 		n = min(n, maxBytes/int64(l.size))
 	}
@@ -252,6 +285,8 @@ func (l *Loop) exchange(s step) {
 		l.settling--
 	}
 	l.claiming -= s.ask.Limit
+	l.asking -= s.places
+	defer l.balance()
 	for _, lim := range s.limits {
 		lim.used -= s.ask.Limit
 	}
@@ -424,7 +459,7 @@ func (l *Loop) Work(ctx context.Context, limit int) (handled int, err error) {
 		l.Stop(grace)
 	}()
 	for handled < limit && ctx.Err() == nil {
-		t, err := l.next(ctx)
+		t, err := l.nextDue(ctx)
 		if err != nil || t == nil {
 			return handled, err
 		}
@@ -438,8 +473,8 @@ func (l *Loop) Work(ctx context.Context, limit int) (handled int, err error) {
 	return handled, ctx.Err()
 }
 
-// next claims one due item for Work; nil if nothing is due.
-func (l *Loop) next(ctx context.Context) (*task, error) {
+// nextDue claims one due item for Work; nil if nothing is due.
+func (l *Loop) nextDue(ctx context.Context) (*task, error) {
 	var f floor
 	for {
 		now := time.Now()

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/places"
 	"github.com/nexuspg/nexus/internal/work"
 )
 
@@ -35,9 +36,9 @@ const (
 type Config struct {
 	Source     Source
 	Handlers   *Handlers
-	Pool       *pgxpool.Pool // of the transactions of handlers
-	Session    *Session      // of its connections
-	Workers    int
+	Pool       *pgxpool.Pool  // of the transactions of handlers
+	Session    *Session       // of its connections
+	Places     *places.Places // shared with other loops, and as many handlers at most run at once
 	Lease      time.Duration
 	Poll       time.Duration
 	Values     context.Context // what handlers' contexts inherit but for its end
@@ -76,8 +77,12 @@ type Loop struct {
 	work      sync.Cond // for workers: there is something in ready, or never will be
 	changed   sync.Cond // for await: a counter changed
 	ready     []*task
-	slots     []*task   // what each worker has in hand
-	running   int       // slots in use, those of stuck workers among them
+	slots     []*task // what each worker has in hand
+	running   int     // slots in use, those of stuck workers among them
+	share     *places.Share
+	held      int       // places, at least; each slot in use has one
+	asking    int       // places held for claims under way
+	hungry    bool      // one is wanted for a claim
 	alive     int       // goroutines: workers, claimers, monitor
 	stuck     int       // workers that may never come back
 	allStuck  time.Time // since when all of them are; zero: they are not
@@ -118,7 +123,7 @@ func NewLoop(cfg Config) *Loop {
 		Config: cfg,
 		limits: map[*Handler]*limit{},
 		kick:   make(chan struct{}, 1),
-		slots:  make([]*task, cfg.Workers),
+		slots:  make([]*task, cfg.Places.Total()),
 		floors: map[string]*floor{},
 		pace:   pace{poll: cfg.Poll, pause: firstPause},
 	}
@@ -128,11 +133,12 @@ func NewLoop(cfg Config) *Loop {
 	if l.Absence == nil {
 		l.Absence = new(Absence)
 	}
+	l.share = cfg.Places.Join(l.placed)
 	l.work.L, l.changed.L = &l.mu, &l.mu
 	l.ctx, l.end = context.WithCancel(context.Background())
 	l.patterns, l.maxAttempts = cfg.Handlers.limits()
 	for _, h := range cfg.Handlers.list {
-		if h.Workers > 0 && h.Workers < cfg.Workers {
+		if h.Workers > 0 && h.Workers < cfg.Places.Total() {
 			l.limits[h] = &limit{handler: h}
 		}
 	}
@@ -223,7 +229,36 @@ func (l *Loop) worker(slot int) {
 	done = true
 }
 
-// take waits for an item; nil means that the worker is no longer needed.
+// placed tells the loop that it was given a place.
+func (l *Loop) placed() {
+	l.mu.Lock()
+	l.held = l.share.Held()
+	l.work.Broadcast()
+	l.mu.Unlock()
+	l.stir()
+}
+
+// need is how many places the loop has use for. The caller holds the mutex.
+func (l *Loop) need() int {
+	n := l.running + len(l.ready) + l.asking
+	if l.hungry {
+		n++
+	}
+	return min(n, len(l.slots))
+}
+
+// balance holds as many places as the loop has use for, as far as there are. The caller holds the mutex.
+func (l *Loop) balance() {
+	if l.inline {
+		return
+	}
+	had := l.held
+	if l.held = l.share.Hold(l.need()); l.held > had && len(l.ready) > 0 {
+		l.work.Broadcast()
+	}
+}
+
+// take waits for an item and a place for it; nil means that the worker is no longer needed.
 func (l *Loop) take(slot int) *task {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -231,7 +266,7 @@ func (l *Loop) take(slot int) *task {
 		if l.draining {
 			return nil
 		}
-		if len(l.ready) > 0 {
+		if len(l.ready) > 0 && l.running < l.held {
 			break
 		}
 		l.work.Wait()
@@ -257,6 +292,7 @@ func (l *Loop) leave(t *task, slot int) {
 	if t.state == abandoned {
 		l.stuck--
 		l.allStuck = time.Time{}
+		l.share.Stuck(-1)
 	}
 	l.endTurn(t)
 	for _, lim := range t.route.limits {
@@ -267,6 +303,9 @@ func (l *Loop) leave(t *task, slot int) {
 		l.speed = max(took, 1)
 	} else {
 		l.speed = max((l.speed*7+took)/8, 1)
+	}
+	if !l.inline {
+		l.held = l.share.Done(l.need())
 	}
 	if !now.Before(l.pace.next) && l.want(now) > 0 {
 		l.stir()
@@ -344,6 +383,7 @@ func (l *Loop) adopt(sent time.Time, turn bool, items []work.Item) {
 		l.ready = append(l.ready, t)
 	}
 	l.settle(release...)
+	l.balance()
 	switch n := len(l.ready); {
 	case n == 1:
 		l.work.Signal()
@@ -388,6 +428,8 @@ func (l *Loop) Stop(grace context.Context) []*nexus.Delivery {
 		l.drop(t, work.Result{Action: work.Release, Reason: nexus.ErrDraining.Error()})
 	}
 	l.ready = nil
+	l.hungry = false
+	l.balance()
 	l.work.Broadcast()
 	l.mu.Unlock()
 	l.stir()
@@ -414,6 +456,7 @@ func (l *Loop) Stop(grace context.Context) []*nexus.Delivery {
 	l.mu.Unlock()
 	l.end()
 	l.await(context.Background(), func() bool { return l.alive-l.stuck == 0 })
+	l.share.Leave()
 	return stayed
 }
 
@@ -477,6 +520,7 @@ func (l *Loop) abandonAll() []*nexus.Delivery {
 func (l *Loop) abandon(t *task, r work.Result) {
 	t.state = abandoned
 	l.endTurn(t)
+	l.share.Stuck(1)
 	if l.stuck++; l.stuck == len(l.slots) {
 		l.allStuck = time.Now()
 	}

@@ -54,7 +54,7 @@ func (l *Loop) watch(now time.Time) {
 			l.abandon(t, l.overdue(t))
 		}
 	}
-	l.saturated = slow == len(l.slots)
+	l.saturated = slow > 0 && slow == l.running && l.running >= l.places()
 }
 
 // overdue is the result of a task whose handlers ignore the end of their context.
@@ -80,6 +80,7 @@ func (l *Loop) giveBack(now time.Time) {
 	}
 	clear(l.ready[len(keep):])
 	l.ready = keep
+	l.balance()
 }
 
 // renewable returns the tasks whose lease is due for renewal, once a third of the lease. The caller holds the mutex.

@@ -493,6 +493,7 @@ func (r *shared) quit(h *halt) {
 	if r.b.stuck[r] = list; len(r.b.stuck) == r.b.most {
 		r.b.allStuck = time.Now()
 	}
+	r.b.share.Stuck(1)
 	r.b.mu.Unlock()
 	sever(r.tx.conn.Conn())
 	go func() {
@@ -503,6 +504,8 @@ func (r *shared) quit(h *halt) {
 		defer r.b.mu.Unlock()
 		delete(r.b.stuck, r)
 		r.b.allStuck = time.Time{}
+		r.b.share.Stuck(-1)
+		r.b.share.Done(r.b.need())
 		r.b.stir()
 	}()
 }
