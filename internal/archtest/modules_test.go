@@ -31,6 +31,7 @@ var mayLink = map[string][]string{
 	"sql/roles":  nil,
 	"queue":      slices.Concat(words, pool, traces),
 	"deadletter": words,
+	"operate":    words,
 	"schedule":   slices.Concat(words, pool, []string{"github.com/robfig/cron/v3"}),
 	"cronsync":   words,
 	"migrate":    slices.Concat(words, pool),

@@ -11,8 +11,8 @@ import (
 var ranks = [][]string{
 	{"", "sql", "sql/roles", "cmd/nexus-node/internal/config"},
 	{"internal/db", "internal/svc", "internal/work", "internal/pgdev", "internal/places"},
-	{"internal/consume", "internal/telemetry"},
-	{"queue", "deadletter", "schedule", "trigger", "outbox", "migrate"},
+	{"internal/consume", "internal/readmodel", "internal/telemetry"},
+	{"queue", "operate", "deadletter", "schedule", "trigger", "outbox", "migrate"},
 	{"cronsync", "workflow", "internal/doctor", "internal/observe"},
 	{"node", "dashboard"},
 	{"cmd/nexus-node/internal/app", "cmd/nexus-node/internal/demo"},

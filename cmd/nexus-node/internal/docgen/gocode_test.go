@@ -35,7 +35,7 @@ var imports = map[string]string{
 	"testing": "testing", "time": "time", "pgx": "github.com/jackc/pgx/v5", "pgxpool": "github.com/jackc/pgx/v5/pgxpool",
 	"prometheus": "github.com/prometheus/client_golang/prometheus", "otel": "go.opentelemetry.io/otel", "nexus": "github.com/nexuspg/nexus",
 	"node": "github.com/nexuspg/nexus/node", "queue": "github.com/nexuspg/nexus/queue", "schedule": "github.com/nexuspg/nexus/schedule",
-	"deadletter": "github.com/nexuspg/nexus/deadletter", "nexustest": "github.com/nexuspg/nexus/nexustest",
+	"deadletter": "github.com/nexuspg/nexus/deadletter", "nexustest": "github.com/nexuspg/nexus/nexustest", "operate": "github.com/nexuspg/nexus/operate",
 }
 
 // The Go of the pages compiles and passes vet, in a module that is not this one, as it does for whoever copies it. What is no

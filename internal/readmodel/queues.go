@@ -1,0 +1,45 @@
+package readmodel
+
+// In all lists a namespace narrows them down to what is in it; "": all that the caller may see.
+
+// Queues lists queues with their numbers. state is NULL where there are numbers; else the queue is locked or its table is missing.
+func Queues(namespace string) List {
+	return List{
+		What: "list queues",
+		SQL:  `select q.queue_name from core.queues q where $1::text = '' or q.namespace = $1::text`,
+		Shown: `select p.queue_name, m.queue_length, m.visible, m.in_flight, m.waiting, m.delayed, m.parked, m.oldest_msg_age_seconds, m.length_is_estimate,
+		          case when m.queue_length is not null then null
+		               when exists (select from core.lost_queues l where l.queue_name = p.queue_name and 'queue' = any (l.missing)) then 'missing'
+		               else 'locked' end as state
+		   from p ` + queueCounts,
+		Args: []any{namespace},
+		Names: []string{
+			"queue_name", "queue_length", "visible", "in_flight", "waiting", "delayed", "parked", "oldest_msg_age_seconds", "length_is_estimate",
+			"state",
+		},
+		Keys: []Key{{"queue_name", "text"}},
+	}
+}
+
+// QueueLength selects how long the queue of that name is.
+const QueueLength = `select coalesce(queue_length, 0) as queue_length from core.queue_metrics where queue_name = $1::text`
+
+// Consumers lists consumers with the numbers of their queues.
+func Consumers(namespace string) List {
+	return List{
+		What: "list consumers",
+		SQL: `select c.namespace, c.name, c.kind, c.state, c.patterns, c.queue_name, c.max_in_flight, c.created_at
+		   from core.consumers c where $1::text = '' or c.namespace = $1::text`,
+		Shown: `select p.namespace, p.name, p.kind, p.state, p.patterns, p.queue_name, m.queue_length, m.in_flight, m.parked, p.max_in_flight, p.created_at
+		   from p ` + queueCounts,
+		Args: []any{namespace},
+		Names: []string{
+			"namespace", "name", "kind", "state", "patterns", "queue_name", "queue_length", "in_flight", "parked", "max_in_flight", "created_at",
+		},
+		Keys: []Key{{"namespace", "text"}, {"name", "text"}},
+	}
+}
+
+// queueCounts joins as m what core.queue_metrics has of the queue of a row p. One at a time, and known to be one at most, or the planner would have
+// all queues counted first.
+const queueCounts = "left join lateral (select distinct on (m.queue_name) m.* from core.queue_metrics m where m.queue_name = p.queue_name) m on true"
