@@ -50,6 +50,61 @@ func TestNoSQLInNode(t *testing.T) {
 	}
 }
 
+// calledFunction is a call of a function of Nexus, also of one whose name stands beside the literal: "core."+verb+"(…". A relation is
+// followed by no bracket.
+var calledFunction = regexp.MustCompile(`(?i)\bcore(_private)?\.([a-z_]+\s*\(|$)`)
+
+// sqlWord tells a statement, or a piece of one, from prose.
+var sqlWord = regexp.MustCompile(`(?i)\b(select|from|where|values|call|set)\b|^\s*core(_private)?\.`)
+
+// A command calls the functions of the core by their names in Go, as every program may, and reads views and tables. What it prints of them,
+// such as a line to run in psql, is prose.
+func TestNoCallsInSQLInTheCommandLine(t *testing.T) {
+	looked := 0
+	for _, p := range modulePackages(t) {
+		if p.name != "cmd/nexus-node/internal/cli" {
+			continue
+		}
+		p.inspect(t, func(pos token.Position, n ast.Node) {
+			lit, ok := n.(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING {
+				return
+			}
+			looked++
+			if text, err := strconv.Unquote(lit.Value); err == nil && callsFunction(text) {
+				t.Errorf("%s calls a function in SQL: queue, operate, deadletter and schedule have the verbs, internal/readmodel what answers with rows", pos)
+			}
+		})
+	}
+	if looked < 500 {
+		t.Errorf("only %d literals were looked at", looked)
+	}
+}
+
+func callsFunction(text string) bool {
+	return calledFunction.MatchString(text) && sqlWord.MatchString(text)
+}
+
+func TestCallsInSQLAreRecognised(t *testing.T) {
+	for text, want := range map[string]bool{
+		"select core.now()": true,
+		"select removed from core.purge_queue($1::text)":                       true,
+		"core.grant_namespace($1::text, $2::text)":                             true,
+		"select exists (select from core.nodes n where core_private.matches(n": true,
+		"select core.":                true,
+		"core.":                       true,
+		"select core.find_event ($1)": true,
+		"select state from core.node_status where node_id = $1::text": false,
+		"select * from core.queues":                                   false,
+		"select (select count(*) from core.queues)":                   false,
+		"why; kept in core.audit_log":                                 false,
+	} {
+		if callsFunction(text) != want {
+			t.Errorf("%q calls a function: %t", text, !want)
+		}
+	}
+}
+
 func TestSQLTextIsRecognised(t *testing.T) {
 	for text, want := range map[string]bool{
 		"select * from core.nodes":              true,

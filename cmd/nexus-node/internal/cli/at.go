@@ -2,16 +2,14 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 
 	"github.com/nexuspg/nexus"
-	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/readmodel"
 	"github.com/nexuspg/nexus/schedule"
 )
 
@@ -43,18 +41,12 @@ func (w *whenFlags) check(cmd *cobra.Command) error {
 	return err
 }
 
-func (w *whenFlags) time(cmd *cobra.Command, pool *pgxpool.Pool) (time.Time, error) {
+func (w *whenFlags) time(c *client) (time.Time, error) {
 	if w.at != "" {
-		return timeFlag(cmd, "at", w.at)
+		return timeFlag(c.cmd, "at", w.at)
 	}
-	now, err := databaseNow(cmd.Context(), pool)
+	now, err := readmodel.Now(c.ctx(), c.pool)
 	return now.Add(w.in), err
-}
-
-// databaseNow is the clock that everything goes by.
-func databaseNow(ctx context.Context, pool *pgxpool.Pool) (now time.Time, err error) {
-	err = pool.QueryRow(ctx, "select core.now()").Scan(&now)
-	return now, db.Error(ctx, "now", err)
 }
 
 func newAtSchedule(s *session) *cobra.Command {
@@ -93,20 +85,17 @@ UID. The payload is JSON: the second argument, or a file, or, where either is "-
 			if opts.CausationUID, err = uuidFlag(cmd, "causation-uid", causation); err != nil {
 				return err
 			}
-			cfg, pool, err := s.connectTo(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			at, err := when.time(cmd, pool)
-			if err != nil {
-				return err
-			}
-			scheduled, err := schedule.ScheduleEvent(cmd.Context(), pool, nexus.Namespace(cfg.Namespace), args[0], payload, at, &opts)
-			if err != nil {
-				return err
-			}
-			return s.printDone(deed{kind: "schedule_id", name: scheduled.String(), state: "scheduled"})
+			return s.inNamespace(cmd, func(c *client) error {
+				at, err := when.time(c)
+				if err != nil {
+					return err
+				}
+				scheduled, err := schedule.ScheduleEvent(cmd.Context(), c.pool, c.namespace(), args[0], payload, at, &opts)
+				if err != nil {
+					return err
+				}
+				return s.printDone(deed{kind: "schedule_id", name: scheduled.String(), state: "scheduled"})
+			})
 		},
 	}
 	when.add(cmd)
@@ -156,35 +145,10 @@ func newAtList(s *session) *cobra.Command {
   nexus-node at list -n "" --status failed -o json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cmp.Or(oneOf(cmd, "status", status, "pending", "appended", "cancelled", "failed"), typePattern(cmd, eventType), p.check(cmd)); err != nil {
+			if err := cmp.Or(oneOf(cmd, "status", status, "pending", "appended", "cancelled", "failed"), typePattern(cmd, eventType)); err != nil {
 				return err
 			}
-			cfg, pool, err := s.connectToList(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			l := listing{
-				what: "list scheduled events",
-				sql: `select schedule_id, namespace, event_type, fire_at, due_at, attempts, last_error, event_id
-				   from core.scheduled_events
-				  where status = $1::text`,
-				args:  []any{status},
-				names: []string{"schedule_id", "namespace", "event_type", "fire_at", "due_at", "attempts", "last_error", "event_id"},
-				keys:  []key{{"due_at", "timestamptz"}, {"schedule_id", "uuid"}},
-			}
-			switch {
-			case cfg.Namespace != "":
-				l.where("namespace = $%d::text", cfg.Namespace)
-				l.each = "select"
-			case status == "pending":
-				l.each = "select" // there is an index of these
-			default:
-				l.sql += " and namespace = e.namespace"
-				l.each = "select namespace from core.namespaces"
-			}
-			l.ofType("event_type", eventType)
-			return s.printPage(cmd, pool, l, p)
+			return s.list(cmd, p, func(namespace string) readmodel.List { return readmodel.ScheduledEvents(namespace, status, eventType) })
 		},
 	}
 	cmd.Flags().StringVar(&status, "status", "pending", "pending, appended, cancelled or failed")
@@ -204,22 +168,10 @@ func newAtShow(s *session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, pool, err := s.connect(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			records, err := selectRecords(cmd.Context(), pool, "show scheduled event",
-				`select schedule_id, namespace, event_type, status, fire_at, due_at, payload, tags, metadata, version, message_timestamp, created_at,
-				        attempts, first_failed_at, last_error, event_id, principal, depth, finished_at, finished_by
-				   from core.scheduled_events where schedule_id = $1::text::uuid`, id.String())
-			if err != nil {
-				return err
-			}
-			if len(records) == 0 {
-				return &notFound{"no scheduled event " + id.String() + " that you may see", "they are kept 30 days after they were emitted or cancelled"}
-			}
-			return s.printRecord(records[0])
+			return s.connected(cmd, func(c *client) error {
+				missing := &notFound{"no scheduled event " + id.String() + " that you may see", "they are kept 30 days after they were emitted or cancelled"}
+				return c.show("show scheduled event", missing, readmodel.ScheduledEvent, id.String())
+			})
 		},
 	}
 }
@@ -239,8 +191,8 @@ func newAtReschedule(s *session) *cobra.Command {
 			if err := when.check(cmd); err != nil {
 				return err
 			}
-			return s.changeEvent(cmd, args[0], dryRun, func(pool *pgxpool.Pool, q nexus.DBTX, id uuid.UUID) (schedule.Outcome, error) {
-				at, err := when.time(cmd, pool)
+			return s.changeEvent(cmd, args[0], dryRun, func(c *client, q nexus.DBTX, id uuid.UUID) (schedule.Outcome, error) {
+				at, err := when.time(c)
 				if err != nil {
 					return "", err
 				}
@@ -264,7 +216,7 @@ emitted, or "already_appended" and it is. Only "cancelled" exits with 0.`,
   nexus-node at cancel 019a6f0e-8f0a-7cc2-9a51-3d1f0a4a7e55 --dry-run`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.changeEvent(cmd, args[0], dryRun, func(_ *pgxpool.Pool, q nexus.DBTX, id uuid.UUID) (schedule.Outcome, error) {
+			return s.changeEvent(cmd, args[0], dryRun, func(_ *client, q nexus.DBTX, id uuid.UUID) (schedule.Outcome, error) {
 				return schedule.CancelScheduledEvent(cmd.Context(), q, id)
 			})
 		},
@@ -274,41 +226,33 @@ emitted, or "already_appended" and it is. Only "cancelled" exits with 0.`,
 }
 
 // changeEvent runs one of the two verbs, prints its answer, and fails where that is not what was wanted.
-func (s *session) changeEvent(cmd *cobra.Command, arg string, undo bool, do func(*pgxpool.Pool, nexus.DBTX, uuid.UUID) (schedule.Outcome, error)) error {
+func (s *session) changeEvent(cmd *cobra.Command, arg string, undo bool, do func(*client, nexus.DBTX, uuid.UUID) (schedule.Outcome, error)) error {
 	id, err := scheduleID(cmd, arg)
 	if err != nil {
 		return err
 	}
-	_, pool, err := s.connect(cmd)
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
-	var answer schedule.Outcome
-	change := func(q nexus.DBTX) (err error) {
-		answer, err = do(pool, q, id)
-		return err
-	}
-	if undo {
-		err = rolledBack(cmd.Context(), pool, change)
-	} else {
-		err = change(pool)
-	}
-	if err != nil {
-		return err
-	}
-	state := string(answer)
-	if answer == schedule.Rescheduled || answer == schedule.Cancelled {
-		state = would(undo, state)
-	}
-	if err := s.printDone(deed{"schedule_id", id.String(), state, undo}); err != nil {
-		return err
-	}
-	switch answer {
-	case schedule.AlreadyAppended:
-		return fmt.Errorf("event %s was already emitted", id)
-	case schedule.NotFound:
-		return &notFound{"no pending event " + id.String(), "nexus-node at show " + id.String()}
-	}
-	return nil
+	return s.connected(cmd, func(c *client) error {
+		var answer schedule.Outcome
+		change := func(q nexus.DBTX) (err error) {
+			answer, err = do(c, q, id)
+			return err
+		}
+		if err := c.change(undo, change); err != nil {
+			return err
+		}
+		state := string(answer)
+		if answer == schedule.Rescheduled || answer == schedule.Cancelled {
+			state = would(undo, state)
+		}
+		if err := s.printDone(deed{"schedule_id", id.String(), state, undo}); err != nil {
+			return err
+		}
+		switch answer {
+		case schedule.AlreadyAppended:
+			return fmt.Errorf("event %s was already emitted", id)
+		case schedule.NotFound:
+			return &notFound{"no pending event " + id.String(), "nexus-node at show " + id.String()}
+		}
+		return nil
+	})
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/nexuspg/nexus/internal/readmodel"
 )
 
 func newAudit(s *session) *cobra.Command {
@@ -25,29 +27,9 @@ written by the functions that do it, whichever tool calls them, and kept for 400
 			if err := cmp.Or(err, p.check(cmd)); err != nil {
 				return err
 			}
-			cfg, pool, err := s.connectToList(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			l := listing{
-				what: "list the audit log",
-				sql: `select audit_id, happened_at, principal, application, action, namespace, target, reason, details
-				   from core.audit_log where true`,
-				names: []string{"audit_id", "happened_at", "principal", "application", "action", "namespace", "target", "reason", "details"},
-				keys:  []key{{"audit_id", "bigint"}},
-				desc:  true,
-			}
-			if cfg.Namespace != "" {
-				l.where("namespace = $%d::text", cfg.Namespace)
-			}
-			if action != "" {
-				l.where("action = $%d::text", action)
-			}
-			if !begin.IsZero() {
-				l.where("happened_at >= $%d::timestamptz", begin)
-			}
-			return s.printPage(cmd, pool, l, p)
+			return s.list(cmd, p, func(namespace string) readmodel.List {
+				return readmodel.Audit(readmodel.AuditFilter{Namespace: namespace, Action: action, Since: begin})
+			})
 		},
 	}
 	p.add(cmd)

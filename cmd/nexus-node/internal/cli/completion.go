@@ -68,18 +68,16 @@ func (s *session) completeArgument(cmd *cobra.Command, args []string, begun stri
 func (s *session) names(cmd *cobra.Command, sql, begun string) ([]string, cobra.ShellCompDirective) {
 	const none = cobra.ShellCompDirectiveNoFileComp
 	s.quick = true
-	cfg, pool, err := s.connect(cmd)
+	var names []string
+	err := s.connected(cmd, func(c *client) error {
+		records, err := c.read("complete", sql+" order by 1 limit $3::bigint", begun, c.cfg.Namespace, mostCompleted)
+		for _, r := range records {
+			names = append(names, printable(r.Texts()[0]))
+		}
+		return err
+	})
 	if err != nil {
 		return nil, none
-	}
-	defer pool.Close()
-	records, err := selectRecords(cmd.Context(), pool, "complete", sql+" order by 1 limit $3::bigint", begun, cfg.Namespace, mostCompleted)
-	if err != nil {
-		return nil, none
-	}
-	names := make([]string, len(records))
-	for i, r := range records {
-		names[i] = printable(r.texts()[0])
 	}
 	return names, none
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 
 	"github.com/nexuspg/nexus/cronsync"
@@ -35,38 +34,35 @@ Exit code 0: in step, as far as can be seen, 1: something is amiss.`,
 			if err := p.check(cmd); err != nil {
 				return err
 			}
-			_, pool, err := s.connect(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			// The upkeep's jobs are of no namespace, so that of the environment picks nothing here.
-			if err := visible(cmd.Context(), pool, s.namespace); err != nil {
-				return err
-			}
-			drift, err := cronsync.Diff(cmd.Context(), pool)
-			if err != nil {
-				return err
-			}
-			if s.namespace != "" {
-				drift = slices.DeleteFunc(drift, func(d cronsync.Drift) bool { return string(d.Namespace) != s.namespace })
-			}
-			shown := drift
-			if p.limit > 0 {
-				shown = drift[:min(p.limit, len(drift))]
-			}
-			if err := s.printDrift(cmd, pool, shown, false); err != nil {
-				return err
-			}
-			if left := len(drift) - len(shown); left > 0 {
-				s.say(note{Text: fmt.Sprintf("%d shown, %s left; --limit 0 shows all", len(shown), thousands(left)), Shown: len(shown), Left: left})
-			}
-			for _, d := range drift {
-				if d.Kind != cronsync.NotVisible {
-					return verdict(exitFailed)
+			return s.connected(cmd, func(c *client) error {
+				// The upkeep's jobs are of no namespace, so that of the environment picks nothing here.
+				if err := c.sees(s.namespace); err != nil {
+					return err
 				}
-			}
-			return nil
+				drift, err := cronsync.Diff(cmd.Context(), c.pool)
+				if err != nil {
+					return err
+				}
+				if s.namespace != "" {
+					drift = slices.DeleteFunc(drift, func(d cronsync.Drift) bool { return string(d.Namespace) != s.namespace })
+				}
+				shown := drift
+				if p.limit > 0 {
+					shown = drift[:min(p.limit, len(drift))]
+				}
+				if err := c.printDrift(shown, false); err != nil {
+					return err
+				}
+				if left := len(drift) - len(shown); left > 0 {
+					s.say(note{Text: fmt.Sprintf("%d shown, %s left; --limit 0 shows all", len(shown), thousands(left)), Shown: len(shown), Left: left})
+				}
+				for _, d := range drift {
+					if d.Kind != cronsync.NotVisible {
+						return verdict(exitFailed)
+					}
+				}
+				return nil
+			})
 		},
 	}
 	p.addLimit(cmd)
@@ -84,38 +80,35 @@ Exit code 0: whatever is Nexus's is in step, 1: a job could not be mended, or mu
 		Example: "  nexus-node cron apply -o json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, pool, err := s.connect(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			done, err := cronsync.Apply(cmd.Context(), pool)
-			if err != nil {
-				return err
-			}
-			if err := s.printDrift(cmd, pool, done, true); err != nil {
-				return err
-			}
-			for _, d := range done {
-				if d.Done != cronsync.Mended && d.Kind != cronsync.NotVisible {
-					return verdict(exitFailed)
+			return s.connected(cmd, func(c *client) error {
+				done, err := cronsync.Apply(cmd.Context(), c.pool)
+				if err != nil {
+					return err
 				}
-			}
-			return nil
+				if err := c.printDrift(done, true); err != nil {
+					return err
+				}
+				for _, d := range done {
+					if d.Done != cronsync.Mended && d.Kind != cronsync.NotVisible {
+						return verdict(exitFailed)
+					}
+				}
+				return nil
+			})
 		},
 	}
 }
 
 // printDrift says on stderr why there is nothing, where that is no good news.
-func (s *session) printDrift(cmd *cobra.Command, pool *pgxpool.Pool, drift []cronsync.Drift, applied bool) error {
-	there, err := selectRecords(cmd.Context(), pool, "look for pg_cron", `select 1 from pg_catalog.pg_extension where extname = 'pg_cron'`)
+func (c *client) printDrift(drift []cronsync.Drift, applied bool) error {
+	there, err := c.read("look for pg_cron", `select 1 from pg_catalog.pg_extension where extname = 'pg_cron'`)
 	if err != nil {
 		return err
 	}
 	if len(there) == 0 {
-		s.say(note{Text: "there is no pg_cron in this database: nodes fire tasks and do the upkeep"})
+		c.say(note{Text: "there is no pg_cron in this database: nodes fire tasks and do the upkeep"})
 	}
-	if s.format == asJSON {
+	if c.format == asJSON {
 		type row struct {
 			Kind      cronsync.Kind `json:"kind"`
 			JobID     *int64        `json:"jobid"`
@@ -129,7 +122,7 @@ func (s *session) printDrift(cmd *cobra.Command, pool *pgxpool.Pool, drift []cro
 		for i, d := range drift {
 			rows[i] = row{d.Kind, orNull(d.JobID), orNull(d.JobName), orNull(d.TaskID), orNull(string(d.Namespace)), d.Detail, d.Done}
 		}
-		return s.printJSON(rows)
+		return c.printJSON(rows)
 	}
 	header := []string{"kind", "jobid", "jobname", "detail"}
 	if applied {
@@ -146,7 +139,7 @@ func (s *session) printDrift(cmd *cobra.Command, pool *pgxpool.Pool, drift []cro
 			rows[i] = append(rows[i], d.Done)
 		}
 	}
-	return s.printTable(header, rows)
+	return c.printTable(header, rows)
 }
 
 // orNull is for JSON, where what is not there is null.

@@ -13,6 +13,7 @@ import (
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/cmd/nexus-node/internal/config"
 	"github.com/nexuspg/nexus/deadletter"
+	"github.com/nexuspg/nexus/internal/readmodel"
 )
 
 func newDLQ(s *session) *cobra.Command {
@@ -98,23 +99,7 @@ func newDLQGroup(s *session) *cobra.Command {
   nexus-node dlq group -n "" -o json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := p.check(cmd); err != nil {
-				return err
-			}
-			cfg, pool, err := s.connectToList(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			return s.printPage(cmd, pool, listing{
-				what: "group dead letters",
-				sql: `select count, namespace, consumer, source_kind, event_type, reason, oldest, newest
-				   from core.dead_letter_groups
-				  where $1::text = '' or namespace = $1::text`,
-				args:  []any{cfg.Namespace},
-				names: []string{"count", "namespace", "consumer", "source_kind", "event_type", "reason", "oldest", "newest"},
-				order: "count desc, namespace, consumer, event_type, reason, source_kind",
-			}, p)
+			return s.list(cmd, p, readmodel.DeadLetterGroups)
 		},
 	}
 	p.addLimit(cmd)
@@ -153,50 +138,15 @@ func newDLQList(s *session) *cobra.Command {
 			if err := cmp.Or(flags.check(cmd), p.check(cmd)); err != nil {
 				return err
 			}
-			cfg, pool, err := s.connectToList(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			f, err := flags.filter(cmd, cfg, nil)
-			if err != nil {
-				return err
-			}
-			l := listing{
-				what: "list dead letters",
-				sql: `select dead_letter_id, namespace, consumer, event_type, source_kind, reason, attempts, failed_at
-				   from core.unresolved_dead_letters where true`,
-				names: []string{"dead_letter_id", "namespace", "consumer", "event_type", "source_kind", "reason", "attempts", "failed_at"},
-				keys:  []key{{"dead_letter_id", "bigint"}},
-			}
-			// Only what was asked for is in the statement, so that an index of just that can serve it.
-			if f.Source != "" {
-				l.where("source_kind = $%d::text", f.Source)
-			}
-			if f.Reason != "" {
-				l.where("reason = $%d::text", f.Reason)
-			}
-			if !f.Before.IsZero() {
-				l.where("failed_at < $%d::timestamptz", f.Before)
-			}
-			if !f.After.IsZero() {
-				l.where("failed_at >= $%d::timestamptz", f.After)
-			}
-			l.ofType("event_type", f.Type)
-			switch {
-			case f.Type != "" && !strings.HasSuffix(f.Type, "*"):
-				// The index by type is in two parts, as that of groups is.
-				l.each = "select namespace from core.namespaces"
-				if f.Namespace != "" {
-					l.args = append(l.args, string(f.Namespace))
-					l.each += fmt.Sprintf(" where namespace = $%d::text", len(l.args))
+			return s.amongVisible(cmd, func(c *client) error {
+				f, err := flags.filter(cmd, c.cfg, nil)
+				if err != nil {
+					return err
 				}
-				l.sql += " and namespace = e.namespace and pg_catalog.octet_length(reason) "
-				l.sql = l.sql + "<= 200 union all " + l.sql + "> 200"
-			case f.Namespace != "":
-				l.where("namespace = $%d::text", string(f.Namespace))
-			}
-			return s.printPage(cmd, pool, l, p)
+				return c.printPage(readmodel.DeadLetters(readmodel.DeadLetterFilter{
+					Namespace: string(f.Namespace), Source: f.Source, Type: f.Type, Reason: f.Reason, Before: f.Before, After: f.After,
+				}), p)
+			})
 		},
 	}
 	flags.add(cmd)
@@ -222,20 +172,10 @@ func newDLQShow(s *session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, pool, err := s.connect(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			records, err := selectRecords(cmd.Context(), pool, "show dead letter",
-				`select * from core.dead_letters where dead_letter_id = $1::bigint`, id)
-			if err != nil {
-				return err
-			}
-			if len(records) == 0 {
-				return &notFound{fmt.Sprintf("no dead letter %d that you may see", id), "nexus-node dlq list"}
-			}
-			return s.printRecord(records[0])
+			return s.connected(cmd, func(c *client) error {
+				missing := &notFound{fmt.Sprintf("no dead letter %d that you may see", id), "nexus-node dlq list"}
+				return c.show("show dead letter", missing, readmodel.DeadLetter, id)
+			})
 		},
 	}
 }

@@ -1,17 +1,16 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/deadletter"
+	"github.com/nexuspg/nexus/internal/readmodel"
 )
 
 // mendAll is one of the functions of deadletter that go on in batches.
@@ -131,26 +130,24 @@ dlq replay.`,
 	return cmd
 }
 
-// picked connects and joins what says which letters are meant; the caller closes the pool.
-func (s *session) picked(cmd *cobra.Command, args []string, flags *letterFlags) (deadletter.Filter, *pgxpool.Pool, error) {
+// picked connects for what is done to the letters that the flags pick.
+func (s *session) picked(cmd *cobra.Command, args []string, flags *letterFlags, do func(*client, deadletter.Filter) error) error {
 	if !picks(cmd, args) {
-		return deadletter.Filter{}, nil, usage(cmd, "nothing says which dead letters: give ids, -n or another flag to pick by")
+		return usage(cmd, "nothing says which dead letters: give ids, -n or another flag to pick by")
 	}
 	if flags.limit < 0 {
-		return deadletter.Filter{}, nil, usage(cmd, "--limit cannot be negative; 0 means all")
+		return usage(cmd, "--limit cannot be negative; 0 means all")
 	}
 	if err := flags.check(cmd); err != nil {
-		return deadletter.Filter{}, nil, err
+		return err
 	}
-	cfg, pool, err := s.connect(cmd)
-	if err != nil {
-		return deadletter.Filter{}, nil, err
-	}
-	f, err := flags.filter(cmd, cfg, args)
-	if err != nil {
-		pool.Close()
-	}
-	return f, pool, err
+	return s.connected(cmd, func(c *client) error {
+		f, err := flags.filter(cmd, c.cfg, args)
+		if err != nil {
+			return err
+		}
+		return do(c, f)
+	})
 }
 
 // mending is how mendLetters goes about a verb.
@@ -162,47 +159,41 @@ type mending struct {
 
 // mendLetters runs one of the verbs on what the flags pick and prints the counts.
 func (s *session) mendLetters(cmd *cobra.Command, args []string, flags *letterFlags, m mending, do mendAll) error {
-	f, pool, err := s.picked(cmd, args, flags)
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
-	missing, err := notPending(cmd.Context(), pool, f.IDs)
+	return s.picked(cmd, args, flags, func(c *client, f deadletter.Filter) error { return c.mend(f, m, do) })
+}
+
+func (c *client) mend(f deadletter.Filter, m mending, do mendAll) error {
+	missing, err := c.notPending(f.IDs)
 	if err != nil {
 		return err
 	}
 	var result deadletter.Result
-	shown, err := s.mendProgress(cmd.Context(), pool, f)
+	shown, err := c.mendProgress(f)
 	if err != nil {
 		return err
 	}
 	batches := 0
-	mend := func(q nexus.DBTX) (err error) {
+	err = c.change(m.undo, func(q nexus.DBTX) (err error) {
 		result, err = do(q, f, func(sofar deadletter.Result) {
-			if batches++; batches > 1 || flags.limit == 0 {
+			if batches++; batches > 1 || f.Limit == 0 {
 				shown.at(sofar.Matched, fmt.Sprintf("%d matched, %d %s, %d %s",
 					sofar.Matched, sofar.Done, would(m.dry, "done"), sofar.Skipped, would(m.dry, "skipped")))
 			}
 		})
 		shown.end()
 		return err
-	}
-	if m.undo {
-		err = rolledBack(cmd.Context(), pool, mend)
-	} else {
-		err = mend(pool)
-	}
+	})
 	if err != nil {
 		if result.Done > 0 && !m.dry {
-			s.say(note{Text: fmt.Sprintf("%d were done before that and stay done; the same line does the rest", result.Done), Done: result.Done})
+			c.say(note{Text: fmt.Sprintf("%d were done before that and stay done; the same line does the rest", result.Done), Done: result.Done})
 		}
 		return err
 	}
-	left, err := leftOut(cmd.Context(), pool, f, result, m.undo)
+	left, err := c.leftOut(f, result, m.undo)
 	if err != nil {
 		return err
 	}
-	if err := s.printResult(m, result, left); err != nil {
+	if err := c.printResult(m, result, left); err != nil {
 		return err
 	}
 	// Ids that match nothing are a mistake; a filter that matches nothing is an answer.
@@ -216,13 +207,13 @@ func (s *session) mendLetters(cmd *cobra.Command, args []string, flags *letterFl
 }
 
 // mendProgress knows the total of what is picked, where somebody looks on and it takes more than one batch.
-func (s *session) mendProgress(ctx context.Context, pool *pgxpool.Pool, f deadletter.Filter) (*progress, error) {
-	p := &progress{session: s}
-	if !s.StderrTerminal || s.format == asJSON || f.Limit > 0 && f.Limit <= mendBatch {
+func (c *client) mendProgress(f deadletter.Filter) (*progress, error) {
+	p := &progress{session: c.session}
+	if !c.StderrTerminal || c.format == asJSON || f.Limit > 0 && f.Limit <= mendBatch {
 		return p, nil
 	}
 	f.Limit = either(f.Limit == 0, mostLetters, min(f.Limit, mostLetters))
-	groups, err := deadletter.Preview(ctx, pool, f, 0)
+	groups, err := deadletter.Preview(c.ctx(), c.pool, f, 0)
 	p.total = lettersIn(groups)
 	return p, err
 }
@@ -231,19 +222,17 @@ func (s *session) mendProgress(ctx context.Context, pool *pgxpool.Pool, f deadle
 const mendBatch = 1000
 
 // notPending returns those of ids that are no unresolved dead letter, or none that the caller may see.
-func notPending(ctx context.Context, pool *pgxpool.Pool, ids []int64) ([]string, error) {
+func (c *client) notPending(ids []int64) ([]string, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	records, err := selectRecords(ctx, pool, "look for dead letters",
-		`select id from pg_catalog.unnest($1::bigint[]) with ordinality u(id, n)
-		  where not exists (select from core.unresolved_dead_letters l where l.dead_letter_id = u.id) order by n`, ids)
+	records, err := c.read("look for dead letters", readmodel.NotPending, ids)
 	if err != nil {
 		return nil, err
 	}
 	missing := make([]string, len(records))
 	for i, r := range records {
-		missing[i] = r.texts()[0]
+		missing[i] = r.Texts()[0]
 	}
 	return missing, nil
 }
@@ -252,12 +241,12 @@ func notPending(ctx context.Context, pool *pgxpool.Pool, ids []int64) ([]string,
 const mostLetters = 100_000
 
 // leftOut is how many more there are of what the flags pick, where --limit kept them out. What was undone is still among them.
-func leftOut(ctx context.Context, pool *pgxpool.Pool, f deadletter.Filter, done deadletter.Result, undone bool) (int, error) {
+func (c *client) leftOut(f deadletter.Filter, done deadletter.Result, undone bool) (int, error) {
 	if f.Limit == 0 || done.Matched < f.Limit {
 		return 0, nil
 	}
 	f.AfterID, f.Limit = done.LastID, mostLetters
-	groups, err := deadletter.Preview(ctx, pool, f, 0)
+	groups, err := deadletter.Preview(c.ctx(), c.pool, f, 0)
 	return lettersIn(groups) - either(undone, done.Matched, 0), err
 }
 
@@ -311,19 +300,18 @@ func someIDs(skip deadletter.Skip) string {
 
 // previewLetters prints what the flags pick. With --limit 0 it looks at the first 100,000.
 func (s *session) previewLetters(cmd *cobra.Command, args []string, flags *letterFlags) error {
-	f, pool, err := s.picked(cmd, args, flags)
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
+	return s.picked(cmd, args, flags, func(c *client, f deadletter.Filter) error { return c.preview(f) })
+}
+
+func (c *client) preview(f deadletter.Filter) error {
 	if f.Limit == 0 {
 		f.Limit = mostLetters
 	}
-	groups, err := deadletter.Preview(cmd.Context(), pool, f, 3)
+	groups, err := deadletter.Preview(c.ctx(), c.pool, f, 3)
 	if err != nil {
 		return err
 	}
-	if err := s.printGroups(groups); err != nil {
+	if err := c.printGroups(groups); err != nil {
 		return err
 	}
 	shown := lettersIn(groups)
@@ -331,9 +319,9 @@ func (s *session) previewLetters(cmd *cobra.Command, args []string, flags *lette
 		return nil
 	}
 	f.Limit = mostLetters
-	all, err := deadletter.Preview(cmd.Context(), pool, f, 0)
+	all, err := deadletter.Preview(c.ctx(), c.pool, f, 0)
 	if n := lettersIn(all); err == nil && (n > shown || n == mostLetters) {
-		s.say(note{
+		c.say(note{
 			Text:  fmt.Sprintf("%s of %s; --limit 0 takes all", thousands(shown), atMost(n, mostLetters-1)),
 			Shown: shown, Left: n - shown, LeftMore: n == mostLetters,
 		})

@@ -11,7 +11,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/queue"
 )
 
@@ -50,17 +49,14 @@ comes on stdin. Without one it is {}.`,
 					return usage(cmd, "--causation-uid is "+quote(causation)+"; it takes a UUID")
 				}
 			}
-			cfg, pool, err := s.connectTo(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			e := queue.Emitter{Namespace: nexus.Namespace(cfg.Namespace), Producer: producer}
-			r, err := e.Emit(cmd.Context(), pool, args[0], payload, &opts)
-			if err != nil {
-				return err
-			}
-			return s.printReceipt(r)
+			return s.inNamespace(cmd, func(c *client) error {
+				e := queue.Emitter{Namespace: c.namespace(), Producer: producer}
+				r, err := e.Emit(cmd.Context(), c.pool, args[0], payload, &opts)
+				if err != nil {
+					return err
+				}
+				return s.printReceipt(r)
+			})
 		},
 	}
 	f := cmd.Flags()

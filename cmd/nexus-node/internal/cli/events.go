@@ -5,6 +5,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
+
+	"github.com/nexuspg/nexus/internal/readmodel"
 )
 
 func newEvents(s *session) *cobra.Command {
@@ -25,34 +27,32 @@ func newEventsShow(s *session) *cobra.Command {
   nexus-node events show 019a6f0e-8f0a-7cc2-9a51-3d1f0a4a7e55 -o json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			where, key, err := eventKey(cmd, args[0])
+			ref, err := eventArg(cmd, args[0])
 			if err != nil {
 				return err
 			}
-			_, pool, err := s.connect(cmd)
-			if err != nil {
-				return err
+			sql, key := readmodel.EventByID, any(ref.id)
+			if ref.isUID {
+				sql, key = readmodel.EventByUID, ref.uid.String()
 			}
-			defer pool.Close()
-			records, err := selectRecords(cmd.Context(), pool, "show event",
-				"select * from core.event_log where "+where+" order by emitted_at limit 1", key)
-			if err != nil {
-				return err
-			}
-			if len(records) == 0 {
-				return noEvent(args[0])
-			}
-			return s.printRecord(records[0])
+			return s.connected(cmd, func(c *client) error { return c.show("show event", noEvent(args[0]), sql, key) })
 		},
 	}
 }
 
-func eventKey(cmd *cobra.Command, arg string) (where string, key any, err error) {
+// eventRef is how a command line names an event.
+type eventRef struct {
+	id    int64
+	uid   uuid.UUID
+	isUID bool
+}
+
+func eventArg(cmd *cobra.Command, arg string) (eventRef, error) {
 	if id, err := strconv.ParseInt(arg, 10, 64); err == nil {
-		return "event_id = $1::bigint", id, nil
+		return eventRef{id: id}, nil
 	}
 	if uid, err := uuid.Parse(arg); err == nil {
-		return "event_uid = $1::text::uuid", uid.String(), nil
+		return eventRef{uid: uid, isUID: true}, nil
 	}
-	return "", nil, usage(cmd, quote(arg)+" is neither an event's id, a whole number, nor its UID")
+	return eventRef{}, usage(cmd, quote(arg)+" is neither an event's id, a whole number, nor its UID")
 }

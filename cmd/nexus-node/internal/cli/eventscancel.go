@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 
 	"github.com/nexuspg/nexus"
@@ -78,54 +78,49 @@ func (v *deliveryVerb) run(
 	s *session, cmd *cobra.Command, args []string,
 	do func(context.Context, nexus.DBTX, queue.Deliveries) ([]queue.DeliveryOutcome, error), good ...queue.Outcome,
 ) error {
-	for _, arg := range args {
-		if _, _, err := eventKey(cmd, arg); err != nil {
+	refs := make([]eventRef, len(args))
+	for i, arg := range args {
+		var err error
+		if refs[i], err = eventArg(cmd, arg); err != nil {
 			return err
 		}
 	}
-	cfg, pool, err := s.connectTo(cmd)
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
-	which := queue.Deliveries{Namespace: nexus.Namespace(cfg.Namespace), Consumer: v.consumer}
-	if which.EventIDs, err = eventIDs(cmd.Context(), pool, args); err != nil {
-		return err
-	}
-	var answers []queue.DeliveryOutcome
-	change := func(q nexus.DBTX) (err error) {
-		answers, err = do(cmd.Context(), q, which)
-		return err
-	}
-	if v.dryRun {
-		err = rolledBack(cmd.Context(), pool, change)
-	} else {
-		err = change(pool)
-	}
-	if err != nil {
-		return err
-	}
-	bad, unknown := 0, 0
-	for i := range answers {
-		switch a := &answers[i]; {
-		case a.Outcome == good[0]:
-			a.Outcome = queue.Outcome(would(v.dryRun, string(a.Outcome)))
-		case a.Outcome == queue.NotFound:
-			unknown++
-		case len(good) == 1 || a.Outcome != good[1]:
-			bad++
+	return s.inNamespace(cmd, func(c *client) error {
+		ids, err := c.eventIDs(args, refs)
+		if err != nil {
+			return err
 		}
-	}
-	if err := v.print(s, answers); err != nil {
-		return err
-	}
-	switch {
-	case bad > 0:
-		return fmt.Errorf("%d of %d were left as they are", bad+unknown, len(answers))
-	case unknown > 0:
-		return &notFound{fmt.Sprintf("%d of these are no events of namespace %s", unknown, quote(cfg.Namespace)), "nexus-node events show ID"}
-	}
-	return nil
+		which := queue.Deliveries{Namespace: c.namespace(), EventIDs: ids, Consumer: v.consumer}
+		var answers []queue.DeliveryOutcome
+		change := func(q nexus.DBTX) (err error) {
+			answers, err = do(cmd.Context(), q, which)
+			return err
+		}
+		if err := c.change(v.dryRun, change); err != nil {
+			return err
+		}
+		bad, unknown := 0, 0
+		for i := range answers {
+			switch a := &answers[i]; {
+			case a.Outcome == good[0]:
+				a.Outcome = queue.Outcome(would(v.dryRun, string(a.Outcome)))
+			case a.Outcome == queue.NotFound:
+				unknown++
+			case len(good) == 1 || a.Outcome != good[1]:
+				bad++
+			}
+		}
+		if err := v.print(s, answers); err != nil {
+			return err
+		}
+		switch {
+		case bad > 0:
+			return fmt.Errorf("%d of %d were left as they are", bad+unknown, len(answers))
+		case unknown > 0:
+			return &notFound{fmt.Sprintf("%d of these are no events of namespace %s", unknown, quote(c.cfg.Namespace)), "nexus-node events show ID"}
+		}
+		return nil
+	})
 }
 
 func (v *deliveryVerb) print(s *session, answers []queue.DeliveryOutcome) error {
@@ -149,16 +144,16 @@ func (v *deliveryVerb) print(s *session, answers []queue.DeliveryOutcome) error 
 	return s.printTable([]string{"event_id", "consumer", "outcome", "detail"}, rows)
 }
 
-// eventIDs are those of the arguments. A UID is looked for in the last day.
-func eventIDs(ctx context.Context, pool *pgxpool.Pool, args []string) ([]int64, error) {
-	ids := make([]int64, len(args))
-	for i, arg := range args {
-		id, err := eventID(ctx, pool, arg, nil)
+// eventIDs are those that the arguments name. A UID is looked for in the last day.
+func (c *client) eventIDs(args []string, refs []eventRef) ([]int64, error) {
+	ids := make([]int64, len(refs))
+	for i, ref := range refs {
+		id, err := c.eventID(ref, time.Time{})
 		if err != nil {
 			return nil, err
 		}
 		if id == 0 {
-			return nil, &notFound{"no event " + quote(arg) + " of the last day that you may see", "nexus-node events status UID --around TIME"}
+			return nil, &notFound{"no event " + quote(args[i]) + " of the last day that you may see", "nexus-node events status UID --around TIME"}
 		}
 		ids[i] = id
 	}

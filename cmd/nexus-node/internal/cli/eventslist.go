@@ -2,11 +2,11 @@ package cli
 
 import (
 	"cmp"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/nexuspg/nexus/internal/readmodel"
 )
 
 func newEventsList(s *session) *cobra.Command {
@@ -35,35 +35,9 @@ their ids. Events of transactions that are still open are not there yet: "events
 			if err != nil {
 				return err
 			}
-			cfg, pool, err := s.connectToList(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			l := listing{
-				what:  "list events",
-				sql:   `select event_id, namespace, event_type, emitted_at, producer_node_id, correlation_id, event_uid from core.event_log where true`,
-				names: []string{"event_id", "namespace", "event_type", "emitted_at", "producer_node_id", "correlation_id", "event_uid"},
-				keys:  []key{{"event_id", "bigint"}},
-				desc:  true,
-			}
-			// Only what was asked for is in the statement, so that an index of just that can serve it.
-			if !begin.IsZero() {
-				l.where("emitted_at >= $%d::timestamptz", begin)
-			}
-			if !end.IsZero() {
-				l.where("emitted_at < $%d::timestamptz", end)
-			}
-			if cfg.Namespace == "" {
-				l.ofType("event_type", eventType)
-				return s.printPage(cmd, pool, l, p)
-			}
-			l.keys = []key{{"emitted_at", "timestamptz"}, {"event_id", "bigint"}}
-			l.where("event_type = e.event_type and emitted_at <= e.newest and namespace = $%d::text", cfg.Namespace)
-			prefix, isPattern := strings.CutSuffix(eventType, "*")
-			l.args = append(l.args, prefix)
-			l.each = fmt.Sprintf(either(isPattern || eventType == "", typesOf, typeOf), len(l.args)-1, len(l.args))
-			return s.printPage(cmd, pool, l, p)
+			return s.list(cmd, p, func(namespace string) readmodel.List {
+				return readmodel.Events(readmodel.EventFilter{Namespace: namespace, Type: eventType, Since: begin, Before: end})
+			})
 		},
 	}
 	p.add(cmd)
@@ -73,20 +47,6 @@ their ids. Events of transactions that are still open are not there yet: "events
 	f.StringVar(&before, "before", "", "only those emitted before this time, RFC 3339")
 	return cmd
 }
-
-// typesOf selects the event types with a prefix of a namespace, and when the newest event of each was emitted, beyond which no month need be looked
-// at. The only index that has a namespace's events has them by type: so types are found by skipping from one to the next. typeOf is one of them.
-const (
-	typesOf = `with recursive t as (
-		(select event_type, emitted_at as newest from core.event_log where namespace = $%[1]d::text order by event_type, emitted_at desc limit 1)
-		union all
-		select n.* from t cross join lateral
-		       (select x.event_type, x.emitted_at from core.event_log x where x.namespace = $%[1]d::text and x.event_type > t.event_type
-		         order by x.event_type, x.emitted_at desc limit 1) n)
-		select t.event_type, t.newest from t where pg_catalog.starts_with(t.event_type, $%[2]d::text)`
-	typeOf = `select event_type, emitted_at as newest from core.event_log
-		where namespace = $%[1]d::text and event_type = $%[2]d::text order by emitted_at desc limit 1`
-)
 
 func newEventsAttempts(s *session) *cobra.Command {
 	var p page
@@ -99,47 +59,31 @@ They are kept for seven days. What the event has come to is said by "events stat
   nexus-node events attempts 019a6f0e-8f0a-7cc2-9a51-3d1f0a4a7e55 -o json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			where, id, err := eventKey(cmd, args[0])
+			ref, err := eventArg(cmd, args[0])
 			if err != nil {
 				return err
 			}
 			if err := p.check(cmd); err != nil {
 				return err
 			}
-			_, pool, err := s.connect(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			// The event names its namespace; only -n still counts.
-			if err := visible(cmd.Context(), pool, s.namespace); err != nil {
-				return err
-			}
-			uid := id
-			if _, isID := id.(int64); isID { // errors are found by the UID
-				events, err := selectRecords(cmd.Context(), pool, "look for the event",
-					"select event_uid from core.event_log where "+where+" limit 1", id)
-				if err != nil {
+			return s.connected(cmd, func(c *client) error {
+				// The event names its namespace; only -n still counts.
+				if err := c.sees(s.namespace); err != nil {
 					return err
 				}
-				if len(events) == 0 {
-					return noEvent(args[0])
+				uid := ref.uid.String()
+				if !ref.isUID { // errors are found by the UID
+					events, err := c.read("look for the event", readmodel.UIDOfEvent, ref.id)
+					if err != nil {
+						return err
+					}
+					if len(events) == 0 {
+						return noEvent(args[0])
+					}
+					uid = events[0].Texts()[0]
 				}
-				uid = events[0].texts()[0]
-			}
-			l := listing{
-				what: "list attempts",
-				sql: `select error_id, namespace, consumer, attempt, action, reason, error, node_id, failed_at, due_at, msg_id
-				   from core.delivery_errors where event_uid = $1::text::uuid`,
-				args:  []any{uid},
-				names: []string{"error_id", "namespace", "consumer", "attempt", "action", "reason", "error", "node_id", "failed_at", "due_at", "msg_id"},
-				keys:  []key{{"error_id", "bigint"}},
-				desc:  true,
-			}
-			if s.namespace != "" {
-				l.where("namespace = $%d::text", s.namespace)
-			}
-			return s.printPage(cmd, pool, l, p)
+				return c.printPage(readmodel.Attempts(uid, s.namespace), p)
+			})
 		},
 	}
 	p.add(cmd)

@@ -1,14 +1,12 @@
 package cli
 
 import (
-	"context"
-	"strconv"
+	"time"
 
-	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 
-	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/readmodel"
+	"github.com/nexuspg/nexus/operate"
 )
 
 func newEventsStatus(s *session) *cobra.Command {
@@ -32,31 +30,27 @@ A UID is looked for in the last day, or in the hour before and after --around.`,
 			if err != nil {
 				return err
 			}
-			if _, _, err := eventKey(cmd, args[0]); err != nil {
-				return err
-			}
-			_, pool, err := s.connect(cmd)
+			ref, err := eventArg(cmd, args[0])
 			if err != nil {
 				return err
 			}
-			defer pool.Close()
-			id, err := eventID(cmd.Context(), pool, args[0], timeOrNull(at))
-			if err != nil {
-				return err
-			}
-			records, err := selectRecords(cmd.Context(), pool, "event status",
-				`select consumer, state, queue_name, msg_id, attempt, due_at, dead_letter_id, detail
-				   from core.event_status($1::int8, $2::bool)`, id, thorough)
-			if err != nil {
-				return err
-			}
-			if len(records) == 0 {
-				return &notFound{
-					"no event " + quote(args[0]) + " that you may see, or no consumer takes its type",
-					"nexus-node events show ID; a UID is looked for in the last day, or near --around",
+			return s.connected(cmd, func(c *client) error {
+				id, err := c.eventID(ref, at)
+				if err != nil {
+					return err
 				}
-			}
-			return s.printRecords([]string{"consumer", "state", "queue_name", "msg_id", "attempt", "due_at", "dead_letter_id", "detail"}, records)
+				records, err := c.read("event status", readmodel.EventStatus, id, thorough)
+				if err != nil {
+					return err
+				}
+				if len(records) == 0 {
+					return &notFound{
+						"no event " + quote(args[0]) + " that you may see, or no consumer takes its type",
+						"nexus-node events show ID; a UID is looked for in the last day, or near --around",
+					}
+				}
+				return s.printRecords([]string{"consumer", "state", "queue_name", "msg_id", "attempt", "due_at", "dead_letter_id", "detail"}, records)
+			})
 		},
 	}
 	cmd.Flags().StringVar(&around, "around", "", "when a UID was emitted, to within an hour, RFC 3339")
@@ -64,15 +58,10 @@ A UID is looked for in the last day, or in the hour before and after --around.`,
 	return cmd
 }
 
-// eventID is that of the argument, 0 if a UID is not found.
-func eventID(ctx context.Context, pool *pgxpool.Pool, arg string, around any) (id int64, err error) {
-	if id, err := strconv.ParseInt(arg, 10, 64); err == nil {
-		return id, nil
+// eventID is that of an event, 0 if it is named by a UID that is not found in the last day, or around a time.
+func (c *client) eventID(ref eventRef, around time.Time) (int64, error) {
+	if !ref.isUID {
+		return ref.id, nil
 	}
-	uid, err := uuid.Parse(arg)
-	if err != nil {
-		return 0, err
-	}
-	err = db.Call(ctx, pool, "find_event", "select coalesce(core.find_event($1::text::uuid, $2::timestamptz), 0)", []any{uid.String(), around}, &id)
-	return id, err
+	return operate.FindEvent(c.ctx(), c.pool, ref.uid, around)
 }

@@ -66,18 +66,15 @@ func newMigrateUp(s *session) *cobra.Command {
 				return err
 			}
 			defer closeFile()
-			cfg, pool, err := s.connect(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			// Progress goes where logs go, so that stdout holds the result alone.
-			opts.Logger = app.Slog(app.Logger(s.Stderr, either(verbose, "debug", cfg.LogLevel)))
-			report, err := migrate.Up(cmd.Context(), pool, opts)
-			if err != nil {
-				return err
-			}
-			return s.printReport(report, "applied", verbose)
+			return s.connected(cmd, func(c *client) error {
+				// Progress goes where logs go, so that stdout holds the result alone.
+				opts.Logger = app.Slog(app.Logger(s.Stderr, either(verbose, "debug", c.cfg.LogLevel)))
+				report, err := migrate.Up(cmd.Context(), c.pool, opts)
+				if err != nil {
+					return err
+				}
+				return s.printReport(report, "applied", verbose)
+			})
 		},
 	}
 	flags.add(cmd)
@@ -95,22 +92,19 @@ code 1 if there is something to apply or something was edited.`,
 		Example: "  nexus-node migrate status -o json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, pool, err := s.connect(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			report, err := migrate.Status(cmd.Context(), pool)
-			if err != nil {
-				return err
-			}
-			if err := s.printReport(report, "to apply", verbose); err != nil {
-				return err
-			}
-			if report.Version != report.Want || len(report.Applied)+len(report.Drift)+len(report.Unsafe)+len(report.Distrusted)+len(report.Gone) > 0 {
-				return verdict(exitFailed)
-			}
-			return nil
+			return s.connected(cmd, func(c *client) error {
+				report, err := migrate.Status(cmd.Context(), c.pool)
+				if err != nil {
+					return err
+				}
+				if err := s.printReport(report, "to apply", verbose); err != nil {
+					return err
+				}
+				if report.Version != report.Want || len(report.Applied)+len(report.Drift)+len(report.Unsafe)+len(report.Distrusted)+len(report.Gone) > 0 {
+					return verdict(exitFailed)
+				}
+				return nil
+			})
 		},
 	}
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "name each step")
@@ -131,12 +125,9 @@ func newMigratePlan(s *session) *cobra.Command {
 				return err
 			}
 			defer closeFile()
-			_, pool, err := s.connect(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			return migrate.Plan(cmd.Context(), pool, s.Stdout, opts)
+			return s.connected(cmd, func(c *client) error {
+				return migrate.Plan(cmd.Context(), c.pool, s.Stdout, opts)
+			})
 		},
 	}
 	flags.add(cmd)

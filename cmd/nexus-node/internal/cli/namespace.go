@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/readmodel"
 	"github.com/nexuspg/nexus/queue"
 )
 
@@ -33,16 +34,13 @@ func newNamespaceCreate(s *session) *cobra.Command {
 			if restrict {
 				opts.Restricted = queue.On
 			}
-			_, pool, err := s.connect(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			made, err := queue.EnsureNamespace(cmd.Context(), pool, nexus.Namespace(args[0]), opts)
-			if err != nil {
-				return err
-			}
-			return s.printDone(deed{kind: "namespace", name: args[0], state: either(made, "created", "exists")})
+			return s.connected(cmd, func(c *client) error {
+				made, err := queue.EnsureNamespace(cmd.Context(), c.pool, nexus.Namespace(args[0]), opts)
+				if err != nil {
+					return err
+				}
+				return s.printDone(deed{kind: "namespace", name: args[0], state: either(made, "created", "exists")})
+			})
 		},
 	}
 	flags.add(cmd, true)
@@ -62,22 +60,13 @@ func newNamespaceList(s *session) *cobra.Command {
 			if err := p.check(cmd); err != nil {
 				return err
 			}
-			_, pool, err := s.connect(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			// The namespace of the environment is for what is in one; only -n picks one here.
-			if err := visible(cmd.Context(), pool, s.namespace); err != nil {
-				return err
-			}
-			return s.printPage(cmd, pool, listing{
-				what:  "list namespaces",
-				sql:   `select namespace, created_at, metadata from core.namespaces where $1::text = '' or namespace = $1::text`,
-				args:  []any{s.namespace},
-				names: []string{"namespace", "created_at", "metadata"},
-				keys:  []key{{"namespace", "text"}},
-			}, p)
+			return s.connected(cmd, func(c *client) error {
+				// The namespace of the environment is for what is in one; only -n picks one here.
+				if err := c.sees(s.namespace); err != nil {
+					return err
+				}
+				return c.printPage(readmodel.Namespaces(s.namespace), p)
+			})
 		},
 	}
 	p.add(cmd)
@@ -101,23 +90,15 @@ drop the wrong one. While events are undelivered it is refused, unless --force s
   nexus-node namespace drop shop --confirm shop`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, pool, err := s.connect(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			drop := func(q nexus.DBTX) error {
-				return queue.DropNamespace(cmd.Context(), q, nexus.Namespace(args[0]), nexus.Namespace(confirm), force)
-			}
-			if dryRun {
-				err = rolledBack(cmd.Context(), pool, drop)
-			} else {
-				err = drop(pool)
-			}
-			if err != nil {
-				return err
-			}
-			return s.printDone(deed{"namespace", args[0], would(dryRun, "dropped"), dryRun})
+			return s.connected(cmd, func(c *client) error {
+				drop := func(q nexus.DBTX) error {
+					return queue.DropNamespace(cmd.Context(), q, nexus.Namespace(args[0]), nexus.Namespace(confirm), force)
+				}
+				if err := c.change(dryRun, drop); err != nil {
+					return err
+				}
+				return s.printDone(deed{"namespace", args[0], would(dryRun, "dropped"), dryRun})
+			})
 		},
 	}
 	f := cmd.Flags()

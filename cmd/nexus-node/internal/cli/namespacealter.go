@@ -29,15 +29,12 @@ the object.`,
 			}
 			opts := flags.options()
 			opts.Restricted = queue.Switch(restrict)
-			_, pool, err := s.connect(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			if err := queue.AlterNamespace(cmd.Context(), pool, nexus.Namespace(args[0]), opts); err != nil {
-				return err
-			}
-			return s.printDone(deed{kind: "namespace", name: args[0], state: "altered"})
+			return s.connected(cmd, func(c *client) error {
+				if err := queue.AlterNamespace(cmd.Context(), c.pool, nexus.Namespace(args[0]), opts); err != nil {
+					return err
+				}
+				return s.printDone(deed{kind: "namespace", name: args[0], state: "altered"})
+			})
 		},
 	}
 	flags.add(cmd, false)

@@ -1,29 +1,33 @@
 package cli
 
 import (
+	"context"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/operate"
 )
 
 // duties are what a role can be let do in a restricted namespace.
 var duties = []string{"produce", "consume", "operate", "read"}
 
 func newNamespaceGrant(s *session) *cobra.Command {
-	return newDuty(s, "grant", "granted", "Let a role do one duty in a restricted namespace", `Let a role do one duty in a restricted namespace: produce, consume, operate (which includes read) or read. The role needs the role of
+	return newDuty(s, operate.GrantNamespace, "grant", "granted", "Let a role do one duty in a restricted namespace", `Let a role do one duty in a restricted namespace: produce, consume, operate (which includes read) or read. The role needs the role of
 the duty (nexus_producer, …) as well, and the namespace is restricted by nexus-node namespace alter NAME --restricted on.`)
 }
 
 func newNamespaceRevoke(s *session) *cobra.Command {
-	return newDuty(s, "revoke", "revoked", "Take a grant back", `Take a grant back. Nodes and sessions that are running feel it with their next call. What was not granted is revoked without a
+	return newDuty(s, operate.RevokeNamespace, "revoke", "revoked", "Take a grant back", `Take a grant back. Nodes and sessions that are running feel it with their next call. What was not granted is revoked without a
 word: the same line may run twice.`)
 }
 
 // newDuty is one of the two verbs on core.namespace_grants.
-func newDuty(s *session, verb, state, short, long string) *cobra.Command {
+func newDuty(
+	s *session, do func(context.Context, nexus.DBTX, nexus.Namespace, string, operate.Duty) error, verb, state, short, long string,
+) *cobra.Command {
 	return &cobra.Command{
 		Use:     verb + " NAME ROLE DUTY",
 		Short:   short,
@@ -34,16 +38,12 @@ func newDuty(s *session, verb, state, short, long string) *cobra.Command {
 			if !slices.Contains(duties, args[2]) {
 				return usage(cmd, "DUTY is "+quote(args[2])+"; it takes "+strings.Join(duties, ", "))
 			}
-			_, pool, err := s.connect(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			function := verb + "_namespace"
-			if err := db.Do(cmd.Context(), pool, function, "core."+function+"($1::text, $2::text, $3::text)", args[0], args[1], args[2]); err != nil {
-				return err
-			}
-			return s.printDone(deed{kind: "namespace", name: args[0], state: state})
+			return s.connected(cmd, func(c *client) error {
+				if err := do(c.ctx(), c.pool, nexus.Namespace(args[0]), args[1], operate.Duty(args[2])); err != nil {
+					return err
+				}
+				return s.printDone(deed{kind: "namespace", name: args[0], state: state})
+			})
 		},
 	}
 }

@@ -1,6 +1,10 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/nexuspg/nexus/internal/readmodel"
+)
 
 func newNode(s *session) *cobra.Command {
 	return group(&cobra.Command{
@@ -20,23 +24,7 @@ func newNodeList(s *session) *cobra.Command {
   nexus-node node list -n ""`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := p.check(cmd); err != nil {
-				return err
-			}
-			cfg, pool, err := s.connectToList(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			return s.printPage(cmd, pool, listing{
-				what: "list nodes",
-				sql: `select node_id, namespace, state, alive, version, registered_at, last_heartbeat
-				   from core.node_status
-				  where $1::text = '' or namespace = $1::text`,
-				args:  []any{cfg.Namespace},
-				names: []string{"node_id", "namespace", "state", "alive", "version", "registered_at", "last_heartbeat"},
-				keys:  []key{{"namespace", "text"}, {"node_id", "text"}},
-			}, p)
+			return s.list(cmd, p, readmodel.Nodes)
 		},
 	}
 	p.add(cmd)

@@ -1,15 +1,14 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/operate"
 )
 
 func newNodeDrain(s *session) *cobra.Command {
@@ -30,38 +29,30 @@ next heartbeat.
   nexus-node node drain shop-1 --dry-run`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, pool, err := s.connect(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			if err := nodeIsOf(cmd.Context(), pool, args[0], cfg.Namespace); err != nil {
-				return err
-			}
-			var asked bool
-			ask := func(q nexus.DBTX) error {
-				return db.Call(cmd.Context(), q, "drain_node", "select core.drain_node($1::text, nullif($2::text, ''))", []any{args[0], note}, &asked)
-			}
-			if dryRun {
-				if err := rolledBack(cmd.Context(), pool, ask); err != nil {
+			return s.connected(cmd, func(c *client) error {
+				if err := c.ownsNode(args[0]); err != nil {
 					return err
 				}
-				return s.printDone(deed{"node", args[0], either(asked, would(true, "asked to drain"), "is not running"), true})
-			}
-			if err := ask(pool); err != nil {
-				return err
-			}
-			if !asked || wait == 0 {
-				return s.printDone(deed{kind: "node", name: args[0], state: either(asked, "asked to drain", "is not running")})
-			}
-			state, err := s.waitStopped(cmd, pool, args[0], wait)
-			if err != nil {
-				return err
-			}
-			if err := s.printDone(deed{kind: "node", name: args[0], state: state}); err != nil || state == "stopped" {
-				return err
-			}
-			return verdict(exitFailed)
+				var asked bool
+				err := c.change(dryRun, func(q nexus.DBTX) (err error) {
+					asked, err = operate.DrainNode(c.ctx(), q, args[0], note)
+					return err
+				})
+				if err != nil {
+					return err
+				}
+				if !asked || dryRun || wait == 0 {
+					return s.printDone(deed{"node", args[0], either(asked, would(dryRun, "asked to drain"), "is not running"), dryRun})
+				}
+				state, err := c.waitStopped(args[0], wait)
+				if err != nil {
+					return err
+				}
+				if err := s.printDone(deed{kind: "node", name: args[0], state: state}); err != nil || state == "stopped" {
+					return err
+				}
+				return verdict(exitFailed)
+			})
 		},
 	}
 	cmd.Flags().StringVar(&note, "note", "", "why; kept in core.audit_log")
@@ -70,11 +61,12 @@ next heartbeat.
 	return cmd
 }
 
-// nodeIsOf refuses a node of another namespace than the one given: ids that come from host names look alike. Whether there is such
+// ownsNode refuses a node of another namespace than the command's: ids that come from host names look alike. Whether there is such
 // a node at all is for the function to say.
-func nodeIsOf(ctx context.Context, pool *pgxpool.Pool, id string, namespace string) error {
+func (c *client) ownsNode(id string) error {
 	var other bool
-	err := db.Call(ctx, pool, "find node", "select exists (select from core.node_status where node_id = $1::text and namespace <> $2::text) and $2::text <> ''",
+	namespace := c.cfg.Namespace
+	err := db.Call(c.ctx(), c.pool, "find node", "select exists (select from core.node_status where node_id = $1::text and namespace <> $2::text) and $2::text <> ''",
 		[]any{id, namespace}, &other)
 	if err != nil || !other {
 		return err
@@ -94,20 +86,20 @@ func either[T any](cond bool, yes, no T) T {
 }
 
 // waitStopped looks until the node is stopped or lost, or the time is over, and returns its state.
-func (s *session) waitStopped(cmd *cobra.Command, pool *pgxpool.Pool, id string, wait time.Duration) (state string, err error) {
+func (c *client) waitStopped(id string, wait time.Duration) (state string, err error) {
 	deadline := time.NewTimer(wait)
 	defer deadline.Stop()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		err := db.Call(cmd.Context(), pool, "node state",
+		err := db.Call(c.ctx(), c.pool, "node state",
 			"select coalesce((select state from core.node_status where node_id = $1::text), 'stopped')", []any{id}, &state)
 		if err != nil || state == "stopped" || state == "lost" {
 			return state, err
 		}
 		select {
-		case <-cmd.Context().Done():
-			return state, cmd.Context().Err()
+		case <-c.ctx().Done():
+			return state, c.ctx().Err()
 		case <-deadline.C:
 			return state, nil
 		case <-tick.C:
@@ -132,31 +124,22 @@ One that is lost already is taken off the list, where it would stay for seven da
   nexus-node node forget shop-1 --dry-run`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, pool, err := s.connect(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			if err := nodeIsOf(cmd.Context(), pool, args[0], cfg.Namespace); err != nil {
-				return err
-			}
-			var forgotten, lost bool
-			forget := func(q nexus.DBTX) error {
-				err := db.Call(cmd.Context(), q, "forget_node", "select core.forget_node($1::text, nullif($2::text, ''))", []any{args[0], note}, &forgotten)
-				if err != nil {
+			return s.connected(cmd, func(c *client) error {
+				if err := c.ownsNode(args[0]); err != nil {
 					return err
 				}
-				return db.Call(cmd.Context(), q, "node state", "select exists (select from core.node_status where node_id = $1::text)", []any{args[0]}, &lost)
-			}
-			if dryRun {
-				err = rolledBack(cmd.Context(), pool, forget)
-			} else {
-				err = forget(pool)
-			}
-			if err != nil {
-				return err
-			}
-			return s.printDone(deed{"node", args[0], either(forgotten, would(dryRun, either(lost, "lost", "forgotten")), "is not running"), dryRun})
+				var forgotten, lost bool
+				forget := func(q nexus.DBTX) (err error) {
+					if forgotten, err = operate.ForgetNode(c.ctx(), q, args[0], note); err != nil {
+						return err
+					}
+					return db.Call(c.ctx(), q, "node state", "select exists (select from core.node_status where node_id = $1::text)", []any{args[0]}, &lost)
+				}
+				if err := c.change(dryRun, forget); err != nil {
+					return err
+				}
+				return s.printDone(deed{"node", args[0], either(forgotten, would(dryRun, either(lost, "lost", "forgotten")), "is not running"), dryRun})
+			})
 		},
 	}
 	cmd.Flags().StringVar(&note, "note", "", "why; kept in core.audit_log")

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexuspg/nexus/internal/dbtest"
+	"github.com/nexuspg/nexus/operate"
 )
 
 func TestQueuePurge(t *testing.T) {
@@ -20,7 +21,7 @@ func TestQueuePurge(t *testing.T) {
 	s.fails(exitUsage, nil, "queue", "purge", "--confirm", "x")
 	s.fails(exitFailed, []string{"code: NX206"}, "queue", "purge", "-n", "shop")
 	s.fails(exitNotFound, []string{"code: NX103"}, "queue", "purge", "nowhere", "--confirm", "nowhere")
-	want := purged{Removed: 10005, InFlight: 2, Delayed: 1}
+	want := purged{Purged: operate.Purged{Removed: 10005, InFlight: 2, Delayed: 1}}
 	for _, dry := range []string{"--dry-run=true", "--dry-run=false"} {
 		want.DryRun = dry == "--dry-run=true"
 		got := okJSON[purged](s, "queue", "purge", "-n", "shop", "--confirm", "core_events_shop", dry)

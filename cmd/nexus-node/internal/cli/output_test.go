@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/nexuspg/nexus/internal/readmodel"
 )
 
 func TestPrintable(t *testing.T) {
@@ -48,14 +50,14 @@ func TestTable(t *testing.T) {
 
 func TestRecordsKeepOrderAndDigits(t *testing.T) {
 	const row = `{"z":9007199254740993,"a":{"n": 12345678901234567890.10},"s":"x\"y","none":null}`
-	r, err := parseRecord([]byte(row))
+	r, err := readmodel.Parse([]byte(row))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(r.names, ","); got != "z,a,s,none" {
+	if got := strings.Join(r.Names, ","); got != "z,a,s,none" {
 		t.Errorf("columns are %s", got)
 	}
-	if got := strings.Join(r.texts(), ";"); got != `9007199254740993;{"n":12345678901234567890.10};x"y;` {
+	if got := strings.Join(r.Texts(), ";"); got != `9007199254740993;{"n":12345678901234567890.10};x"y;` {
 		t.Errorf("texts are %s", got)
 	}
 	back, err := json.Marshal(r)
@@ -86,7 +88,7 @@ func TestJSONControlsNoTerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := session.printJSON([]record{{names: []string{"payload"}, values: []json.RawMessage{raw}}}); err != nil {
+	if err := session.printJSON([]readmodel.Record{{Names: []string{"payload"}, Values: []json.RawMessage{raw}}}); err != nil {
 		t.Fatal(err)
 	}
 	if i := bytes.IndexFunc(out.Bytes(), func(r rune) bool { return r != '\n' && isControl(r) }); i >= 0 {

@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"context"
 	"strings"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 
 	"github.com/nexuspg/nexus/cmd/nexus-node/internal/app"
@@ -26,12 +24,12 @@ func (s *session) load(cmd *cobra.Command) (*config.Config, error) {
 	return cfg, nil
 }
 
-// connect loads the settings and opens a pool for one command. The pool is small: a command is one caller, and those that
-// look into a transaction while it runs need two connections.
-func (s *session) connect(cmd *cobra.Command) (*config.Config, *pgxpool.Pool, error) {
+// connected loads the settings, opens a pool for one command, and closes it when the command is done. The pool is small: a command is
+// one caller, and those that look into a transaction while it runs need two connections.
+func (s *session) connected(cmd *cobra.Command, do func(*client) error) error {
 	cfg, err := s.load(cmd)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	if s.quick {
 		cfg.ConnectTimeout = min(cfg.ConnectTimeout, completeWithin)
@@ -39,45 +37,32 @@ func (s *session) connect(cmd *cobra.Command) (*config.Config, *pgxpool.Pool, er
 	pool, err := app.Open(cmd.Context(), cfg, app.PoolOptions{
 		Application: applicationName(cmd), MaxConns: 2, Notice: func(text string) { s.say(note{Text: text}) },
 	})
-	return cfg, pool, err
-}
-
-// connectTo is connect for a command that needs a namespace.
-func (s *session) connectTo(cmd *cobra.Command) (*config.Config, *pgxpool.Pool, error) {
-	cfg, pool, err := s.connect(cmd)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	if err := cfg.NeedNamespace(); err != nil {
-		pool.Close()
-		return nil, nil, err
-	}
-	return cfg, pool, nil
+	defer pool.Close()
+	return do(&client{session: s, cmd: cmd, cfg: cfg, pool: pool})
 }
 
-// connectToList is connect for a command that lists what is in a namespace, or in all: one that is not there for the caller is
+// inNamespace is connected for a command that needs a namespace.
+func (s *session) inNamespace(cmd *cobra.Command, do func(*client) error) error {
+	return s.connected(cmd, func(c *client) error {
+		if err := c.cfg.NeedNamespace(); err != nil {
+			return err
+		}
+		return do(c)
+	})
+}
+
+// amongVisible is connected for a command that lists what is in a namespace, or in all: one that is not there for the caller is
 // refused, so that a list of nothing is an answer.
-func (s *session) connectToList(cmd *cobra.Command) (*config.Config, *pgxpool.Pool, error) {
-	cfg, pool, err := s.connect(cmd)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := visible(cmd.Context(), pool, cfg.Namespace); err != nil {
-		pool.Close()
-		return nil, nil, err
-	}
-	return cfg, pool, nil
-}
-
-func visible(ctx context.Context, pool *pgxpool.Pool, namespace string) error {
-	if namespace == "" {
-		return nil
-	}
-	records, err := selectRecords(ctx, pool, "look for the namespace", `select namespace from core.namespaces where namespace = $1::text`, namespace)
-	if err == nil && len(records) == 0 {
-		return &notFound{"there is no namespace " + quote(namespace) + " that you may see", "nexus-node namespace list"}
-	}
-	return err
+func (s *session) amongVisible(cmd *cobra.Command, do func(*client) error) error {
+	return s.connected(cmd, func(c *client) error {
+		if err := c.sees(c.cfg.Namespace); err != nil {
+			return err
+		}
+		return do(c)
+	})
 }
 
 // applicationName is what an administrator sees in pg_stat_activity: "nexus-node dlq replay".

@@ -1,6 +1,10 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/nexuspg/nexus/internal/readmodel"
+)
 
 func newSweeps(s *session) *cobra.Command {
 	var p page
@@ -12,20 +16,7 @@ drive it, when it last ran well, and why it did not. One that is overdue or fail
 		Example: "  nexus-node sweeps",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := p.check(cmd); err != nil {
-				return err
-			}
-			_, pool, err := s.connectToList(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			return s.printPage(cmd, pool, listing{
-				what:  "list sweeps",
-				sql:   `select name, every, driven_by, enabled, overdue, last_ok_at, last_ms, failures, last_error from core.sweep_status`,
-				names: []string{"name", "every", "driven_by", "enabled", "overdue", "last_ok_at", "last_ms", "failures", "last_error"},
-				keys:  []key{{"name", "text"}},
-			}, p)
+			return s.list(cmd, p, func(string) readmodel.List { return readmodel.Sweeps() })
 		},
 	}
 	p.add(cmd)

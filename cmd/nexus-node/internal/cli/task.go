@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/readmodel"
 	"github.com/nexuspg/nexus/schedule"
 )
 
@@ -51,16 +52,13 @@ The payload is given as in emit. A task that a file or a program declared belong
 			if task.EndsAt, err = timeFlag(cmd, "ends-at", ends); err != nil {
 				return err
 			}
-			cfg, pool, err := s.connectTo(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			task.Namespace = nexus.Namespace(cfg.Namespace)
-			if _, err := schedule.ScheduleTask(cmd.Context(), pool, task); err != nil {
-				return err
-			}
-			return s.printDone(deed{kind: "task", name: task.Name, state: "scheduled"})
+			return s.inNamespace(cmd, func(c *client) error {
+				task.Namespace = c.namespace()
+				if _, err := schedule.ScheduleTask(cmd.Context(), c.pool, task); err != nil {
+					return err
+				}
+				return s.printDone(deed{kind: "task", name: task.Name, state: "scheduled"})
+			})
 		},
 	}
 	f := cmd.Flags()
@@ -89,26 +87,7 @@ func newTaskList(s *session) *cobra.Command {
   nexus-node task list -n "" --owner billing -o json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := p.check(cmd); err != nil {
-				return err
-			}
-			cfg, pool, err := s.connectToList(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			return s.printPage(cmd, pool, listing{
-				what: "list tasks",
-				sql: `select namespace, name, active, cron_expression, timezone, event_type, next_run_at, last_run_at, last_status, failures, last_error, owner
-				   from core.task_status
-				  where ($1::text = '' or namespace = $1::text) and ($2::text = '' or owner = $2::text)`,
-				args: []any{cfg.Namespace, owner},
-				names: []string{
-					"namespace", "name", "active", "cron_expression", "timezone", "event_type", "next_run_at", "last_run_at", "last_status", "failures",
-					"last_error", "owner",
-				},
-				keys: []key{{"namespace", "text"}, {"name", "text"}},
-			}, p)
+			return s.list(cmd, p, func(namespace string) readmodel.List { return readmodel.Tasks(namespace, owner) })
 		},
 	}
 	p.add(cmd)
@@ -140,31 +119,20 @@ They are computed by what fires them, in UTC and as the clock of the time zone s
 			if err != nil {
 				return err
 			}
-			query, values := `select r as slot, r at time zone $2::text as local_time, $2::text as timezone
-				from core.next_runs($1::text, $2::text, $3::timestamptz, $4::int) r`, []any{expression, zone, timeOrNull(after), count}
-			cfg, pool, err := s.connect(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			if len(args) == 1 {
-				known, err := selectRecords(cmd.Context(), pool, "next runs",
-					`select 1 from core.scheduled_tasks where namespace = $1::text and name = $2::text`, cfg.Namespace, args[0])
+			return s.connected(cmd, func(c *client) error {
+				sql, of := readmodel.NextRuns, []any{expression, zone}
+				if len(args) == 1 {
+					if _, err := c.taskID(args[0]); err != nil {
+						return err
+					}
+					sql, of = readmodel.NextRunsOfTask, []any{c.cfg.Namespace, args[0]}
+				}
+				records, err := c.read("next runs", sql, append(of, timeOrNull(after), count)...)
 				if err != nil {
 					return err
 				}
-				if len(known) == 0 {
-					return noTask(args[0], cfg.Namespace)
-				}
-				query, values = `select r as slot, r at time zone t.timezone as local_time, t.timezone
-					from core.scheduled_tasks t cross join core.next_runs(t.task_id, $3::timestamptz, $4::int) r
-				   where t.namespace = $1::text and t.name = $2::text`, []any{cfg.Namespace, args[0], timeOrNull(after), count}
-			}
-			records, err := selectRecords(cmd.Context(), pool, "next runs", query, values...)
-			if err != nil {
-				return err
-			}
-			return s.printRecords([]string{"slot", "local_time", "timezone"}, records)
+				return s.printRecords([]string{"slot", "local_time", "timezone"}, records)
+			})
 		},
 	}
 	f := cmd.Flags()
@@ -185,15 +153,12 @@ func newTaskVerb(
 		Example: "  nexus-node task " + verb + " -n shop close-day",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, pool, err := s.connectTo(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			if err := do(cmd.Context(), pool, nexus.Namespace(cfg.Namespace), args[0]); err != nil {
-				return err
-			}
-			return s.printDone(deed{kind: "task", name: args[0], state: state})
+			return s.inNamespace(cmd, func(c *client) error {
+				if err := do(cmd.Context(), c.pool, c.namespace(), args[0]); err != nil {
+					return err
+				}
+				return s.printDone(deed{kind: "task", name: args[0], state: state})
+			})
 		},
 	}
 	if alias != "" {
@@ -211,23 +176,15 @@ func newTaskDelete(s *session) *cobra.Command {
 		Example: "  nexus-node task delete -n shop close-day --dry-run",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, pool, err := s.connectTo(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			remove := func(q nexus.DBTX) error {
-				return schedule.DeleteTask(cmd.Context(), q, nexus.Namespace(cfg.Namespace), args[0])
-			}
-			if dryRun {
-				err = rolledBack(cmd.Context(), pool, remove)
-			} else {
-				err = remove(pool)
-			}
-			if err != nil {
-				return err
-			}
-			return s.printDone(deed{"task", args[0], would(dryRun, "deleted"), dryRun})
+			return s.inNamespace(cmd, func(c *client) error {
+				remove := func(q nexus.DBTX) error {
+					return schedule.DeleteTask(cmd.Context(), q, c.namespace(), args[0])
+				}
+				if err := c.change(dryRun, remove); err != nil {
+					return err
+				}
+				return s.printDone(deed{"task", args[0], would(dryRun, "deleted"), dryRun})
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "do it, say what happened, and roll back")
@@ -253,20 +210,17 @@ names the deployment: tasks of that owner that the file does not have are delete
 			if err != nil {
 				return usage(cmd, err.Error())
 			}
-			cfg, pool, err := s.connect(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			declared, lines, err := readTaskFile(name, text, cfg.Namespace)
-			if err != nil {
-				return err
-			}
-			changes, err := declared.Apply(cmd.Context(), pool, dryRun)
-			if err != nil {
-				return atLine(err, name, lines)
-			}
-			return s.printChanges(changes, dryRun)
+			return s.connected(cmd, func(c *client) error {
+				declared, lines, err := readTaskFile(name, text, c.cfg.Namespace)
+				if err != nil {
+					return err
+				}
+				changes, err := declared.Apply(cmd.Context(), c.pool, dryRun)
+				if err != nil {
+					return atLine(err, name, lines)
+				}
+				return s.printChanges(changes, dryRun)
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "do it, say what changed, and undo it")

@@ -1,13 +1,12 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/readmodel"
 	"github.com/nexuspg/nexus/schedule"
 )
 
@@ -18,22 +17,9 @@ func newTaskShow(s *session) *cobra.Command {
 		Example: "  nexus-node task show -n shop close-day -o json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, pool, err := s.connectTo(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			records, err := selectRecords(cmd.Context(), pool, "show task",
-				`select s.*, t.payload, t.misfire, t.misfire_after, t.backfill, t.overlap, t.jitter, t.starts_at, t.ends_at, t.created_at, t.updated_at
-				   from core.task_status s join core.scheduled_tasks t using (task_id)
-				  where s.namespace = $1::text and s.name = $2::text`, cfg.Namespace, args[0])
-			if err != nil {
-				return err
-			}
-			if len(records) == 0 {
-				return noTask(args[0], cfg.Namespace)
-			}
-			return s.printRecord(records[0])
+			return s.inNamespace(cmd, func(c *client) error {
+				return c.show("show task", noTask(args[0], c.cfg.Namespace), readmodel.Task, c.cfg.Namespace, args[0])
+			})
 		},
 	}
 }
@@ -43,16 +29,15 @@ func noTask(name, namespace string) error {
 }
 
 // taskID is that of the task of that name.
-func taskID(ctx context.Context, pool *pgxpool.Pool, namespace, name string) (string, error) {
-	records, err := selectRecords(ctx, pool, "look for the task",
-		`select task_id from core.scheduled_tasks where namespace = $1::text and name = $2::text`, namespace, name)
+func (c *client) taskID(name string) (string, error) {
+	records, err := c.read("look for the task", readmodel.TaskID, c.cfg.Namespace, name)
 	if err != nil {
 		return "", err
 	}
 	if len(records) == 0 {
-		return "", noTask(name, namespace)
+		return "", noTask(name, c.cfg.Namespace)
 	}
-	return records[0].texts()[0], nil
+	return records[0].Texts()[0], nil
 }
 
 func newTaskHistory(s *session) *cobra.Command {
@@ -73,30 +58,13 @@ that time. Runs that people asked for have no slot: --by-hand lists those.`,
 			if err := p.check(cmd); err != nil {
 				return err
 			}
-			cfg, pool, err := s.connectTo(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			id, err := taskID(cmd.Context(), pool, cfg.Namespace, args[0])
-			if err != nil {
-				return err
-			}
-			l := listing{
-				what: "task history",
-				sql: `select slot, status, reason, until, lateness, event_id, event_uid, recorded_at
-				   from core.task_slots where task_id = $1::text::uuid`,
-				args:  []any{id},
-				names: []string{"slot", "status", "reason", "until", "lateness", "event_id", "event_uid", "recorded_at"},
-				keys:  []key{{"slot", "timestamptz"}},
-				desc:  true,
-			}
-			if byHand {
-				l.sql = `select run_id, ran_at, ran_by, event_id, event_uid from core.task_runs where task_id = $1::text::uuid`
-				l.names = []string{"run_id", "ran_at", "ran_by", "event_id", "event_uid"}
-				l.keys = []key{{"ran_at", "timestamptz"}, {"run_id", "bigint"}}
-			}
-			return s.printPage(cmd, pool, l, p)
+			return s.inNamespace(cmd, func(c *client) error {
+				id, err := c.taskID(args[0])
+				if err != nil {
+					return err
+				}
+				return c.printPage(either(byHand, readmodel.TaskRuns, readmodel.TaskSlots)(id), p)
+			})
 		},
 	}
 	p.add(cmd)
@@ -129,30 +97,22 @@ do not fire again. The overlap policy is not asked: all their events are emitted
 			if err != nil {
 				return err
 			}
-			cfg, pool, err := s.connectTo(cmd)
-			if err != nil {
-				return err
-			}
-			defer pool.Close()
-			if end.IsZero() {
-				if end, err = databaseNow(cmd.Context(), pool); err != nil {
+			return s.inNamespace(cmd, func(c *client) error {
+				if end.IsZero() {
+					if end, err = readmodel.Now(c.ctx(), c.pool); err != nil {
+						return err
+					}
+				}
+				var fired int
+				fill := func(q nexus.DBTX) (err error) {
+					fired, err = schedule.BackfillTask(cmd.Context(), q, c.namespace(), args[0], first, end)
 					return err
 				}
-			}
-			var fired int
-			fill := func(q nexus.DBTX) (err error) {
-				fired, err = schedule.BackfillTask(cmd.Context(), q, nexus.Namespace(cfg.Namespace), args[0], first, end)
-				return err
-			}
-			if dryRun {
-				err = rolledBack(cmd.Context(), pool, fill)
-			} else {
-				err = fill(pool)
-			}
-			if err != nil {
-				return err
-			}
-			return s.printBackfill(args[0], fired, dryRun)
+				if err := c.change(dryRun, fill); err != nil {
+					return err
+				}
+				return s.printBackfill(args[0], fired, dryRun)
+			})
 		},
 	}
 	f := cmd.Flags()
