@@ -55,6 +55,7 @@ type run struct {
 	absence consume.Absence // of tables of the queue
 
 	teller *teller // nil: nobody wants to know
+	held   bool    // a service that does not return may have connections of own
 
 	places, leasedPlaces *places.Places // of handlers that hold a transaction, and of those that hold none
 
@@ -97,6 +98,10 @@ func newRun(ctx context.Context, pool *pgxpool.Pool, s *settled) (*run, error) {
 func (r *run) close() {
 	if r.teller != nil {
 		r.teller.close()
+	}
+	if r.held {
+		go r.own.Close() // which waits for those to come back
+		return
 	}
 	r.own.Close()
 }
@@ -235,7 +240,7 @@ func (r *run) run(ctx context.Context, n *Node) error {
 	n.mu.Lock()
 	services := n.services
 	n.mu.Unlock()
-	r.serve(drained, &helpers, end, services)
+	serving := r.serve(drained, end, services)
 
 	select {
 	case <-drained.Done():
@@ -259,6 +264,12 @@ func (r *run) run(ctx context.Context, n *Node) error {
 			}
 		})
 	}
+	stopping.Go(func() {
+		for _, name := range serving.stop(grace) {
+			r.held = true
+			log.Error("a service did not end in time, the node ends without it", "service", name)
+		}
+	})
 	stopping.Wait()
 	failure := context.Cause(helping)
 	end(nil)

@@ -3,7 +3,9 @@ package node_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/dbtest"
+	"github.com/nexuspg/nexus/internal/svc"
 	"github.com/nexuspg/nexus/node"
 	"github.com/nexuspg/nexus/schedule"
 )
@@ -93,4 +96,101 @@ func TestAServiceThatFailsEndsWork(t *testing.T) {
 			t.Errorf("Work: %v, want what is wrong with the expression", err)
 		}
 	}
+}
+
+// served is a service of one function.
+type served func(ctx context.Context, rt *svc.Runtime) error
+
+func (f served) Serve(ctx context.Context, rt *svc.Runtime) error { return f(ctx, rt) }
+
+func (f served) Declare(context.Context, *svc.Runtime) error { return nil }
+
+// A service has the grace time to finish what it runs, as handlers do.
+func TestAServiceHasGrace(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	n := node.New(db.Pool, node.Config{Namespace: ns, Grace: time.Minute})
+	type key struct{}
+	draining, finish := make(chan struct{}), make(chan struct{})
+	n.Add(served(func(ctx context.Context, rt *svc.Runtime) error {
+		<-ctx.Done()
+		close(draining)
+		<-finish
+		if rt.Handling.Value(key{}) != "of Run" {
+			t.Error("what it runs has not the values of Run's context")
+		}
+		_, err := rt.Own.Exec(rt.Handling, `select core.now()`)
+		if err != nil {
+			t.Errorf("what it runs was cut short: %v", err)
+		}
+		return err
+	}))
+	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, "of Run"))
+	done := make(chan error, 1)
+	go func() { done <- n.Run(ctx) }()
+	db.Wait(`select count(*) = 1 from core.nodes where state = 'active'`)
+	cancel()
+	<-draining
+	db.Wait(`select count(*) = 1 from core.nodes where state = 'draining'`)
+	select {
+	case err := <-done:
+		t.Errorf("Run did not wait for it: %v", err)
+	default:
+	}
+	close(finish)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// When that is over, what it runs is cancelled; one that ends then is no cause for a line.
+func TestWhatAServiceRunsEndsWithTheGrace(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	var log buffer
+	n := node.New(db.Pool, node.Config{Namespace: ns, Grace: 50 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	n.Add(served(func(ctx context.Context, rt *svc.Runtime) error {
+		<-rt.Handling.Done()
+		if ctx.Err() == nil || !errors.Is(context.Cause(rt.Handling), nexus.ErrDraining) {
+			t.Errorf("ended by %v, want the drain", context.Cause(rt.Handling))
+		}
+		return nil
+	}))
+	stop := start(t, n)
+	db.Wait(`select count(*) = 1 from core.nodes where state = 'active'`)
+	stop()
+	if strings.Contains(log.String(), "did not end in time") {
+		t.Errorf("it ended in time:\n%s", log.String())
+	}
+}
+
+// One that ignores the end holds up nobody, with a connection of the node in its hands.
+func TestAStuckServiceDoesNotHoldUpTheExit(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	var log buffer
+	n := node.New(db.Pool, node.Config{Namespace: ns, Grace: 50 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	holds, release, returned := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	n.Add(served(func(_ context.Context, rt *svc.Runtime) error {
+		defer close(returned)
+		conn, err := rt.Own.Acquire(context.Background())
+		if err != nil {
+			return err
+		}
+		defer conn.Release()
+		close(holds)
+		<-release
+		return nil
+	}), schedule.Declared{Owner: "billing"})
+	stop := start(t, n)
+	<-holds
+	stop()
+	if got := dbtest.Get[string](db, "select state from core.nodes"); got != "stopped" {
+		t.Errorf("the node is %s", got)
+	}
+	if said := log.String(); strings.Count(said, "did not end in time") != 1 || !strings.Contains(said, "service=node_test.served") {
+		t.Errorf("the log does not name it, and it alone:\n%s", said)
+	}
+	close(release)
+	<-returned
 }

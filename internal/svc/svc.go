@@ -3,6 +3,7 @@
 package svc
 
 import (
+	"context"
 	"log/slog"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -17,4 +18,8 @@ type Runtime struct {
 	Own       *pgxpool.Pool // a few connections of the node itself: claims, settling, heartbeats; never held by user code
 	Handlers  *pgxpool.Pool // the program's pool, for the transactions that user code runs in
 	Logger    *slog.Logger
+
+	// Handling is the context of user code. It carries the values of Run's context and ends, with the cause nexus.ErrDraining, when the node
+	// has drained for its grace time: until then what runs may finish. Of Work it is the caller's.
+	Handling context.Context
 }
