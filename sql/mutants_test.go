@@ -328,7 +328,7 @@ var mutants = []mutant{
 	{"I3 a dropped role's grants can be revoked", "core.revoke_namespace", []string{"or g.role_name = p_role and not exists", "or false and not exists"}, "rights/dropped_roles", false},
 	{"I3 no name of a closed namespace", "core_private.is_hidden", []string{"n.namespace = p_namespace and n.restricted", "false"}, "nodes/foreign", false},
 	{"N1 a node of a closed namespace keeps its id", "core.register_node", []string{"n.namespace <> p_namespace and not", "false and not"}, "nodes/foreign", false},
-	{"I3 rows of the queues", "core_private.secure_relation", []string{"using (%L = any ((select core_private.namespaces_read_by(current_user))::text[]))", "using (%L <> '''')"}, "rights/hidden_rows", false},
+	{"I3 rows of the queues", "core_private.secure_relation", []string{"using (%L = any ((select core_private.namespaces_read_by(current_user))::text[]))", "using (%L <> '')"}, "rights/hidden_rows", false},
 	{"I3 the caller, not the owner", "core_private.caller", []string{"session_user::name else current_setting('role')::name", "session_user::name else session_user::name"}, "rights/namespaces", false},
 	{"I3 what only computes", "core.queue_name_for_namespace", []string{"SECURITY DEFINER", ""}, "rights/every_duty", false},
 	{"D5 a policy that is none", "core.retry_delay", []string{"perform core_private.check_policy(v_policy, 'p_policy');", "null;"}, "retry_delay/bounds", false},

@@ -1,5 +1,6 @@
--- Whoever may change or delete rows of a table may lock all of it, whatever row security says of its rows. So in a restricted namespace only
--- those who operate it may, each by a grant of his role's; elsewhere every operator. Reading allows no lock that anybody waits for.
+-- Whoever may change or delete rows of a table may lock all of it, whatever row security says of its
+-- rows. So in a restricted namespace only those who operate it may, each by a grant of his role's;
+-- elsewhere every operator. Reading allows no lock that anybody waits for.
 create or replace function core_private.queue_grant_changes(p_queue text)
 returns table (n integer, relation name, statement text)
 language sql
@@ -26,7 +27,8 @@ as $$
          where q.queue_name = p_queue
          union
         select r.oid, o.grantee, 'SELECT'
-          from relation r cross join (values ('nexus_reader'::regrole::oid), ('nexus_operator'::regrole::oid)) o (grantee)
+          from relation r
+         cross join (values ('nexus_reader'::regrole::oid), ('nexus_operator'::regrole::oid)) o (grantee)
          where r.relname = 'q_' || p_queue or o.grantee = 'nexus_operator'::regrole::oid),
     given as (
         select r.oid, a.grantee, a.privilege_type as privilege
@@ -38,11 +40,12 @@ as $$
          where g.grantee in (to_regrole('nexus_operator'), to_regrole('nexus_admin'), to_regrole('nexus_reader'),
                              to_regrole('nexus_producer'), to_regrole('nexus_consumer'), to_regrole('nexus_sql'))
             or exists (select from core_private.queue_grants x where x.queue_name = p_queue and x.role = g.grantee))
-    select 1, (select r.relname from relation r where r.oid = o.oid), format('revoke %s on %s from %s', o.privilege, o.oid::regclass, o.grantee::regrole)
+    select 1, (select r.relname from relation r where r.oid = o.oid),
+           format('revoke %s on %s from %s', o.privilege, o.oid::regclass, o.grantee::regrole)
       from (select * from ours except select * from wanted) o
      union all
-    select 2, (select r.relname from relation r where r.oid = w.oid), format('grant %s on %s to %s', w.privilege, w.oid::regclass, w.grantee::regrole)
+    select 2, (select r.relname from relation r where r.oid = w.oid),
+           format('grant %s on %s to %s', w.privilege, w.oid::regclass, w.grantee::regrole)
       from (select * from wanted except select * from given) w
 $$;
-comment on function core_private.queue_grant_changes(text) is
-    'What differs on the tables of a registered queue from the rights that those have who operate its namespace, as statements.';
+comment on function core_private.queue_grant_changes(text) is 'What differs on the tables of a registered queue from the rights that those have who operate its namespace, as statements.';

@@ -1,5 +1,5 @@
--- The only place that knows where a queue lives. Not pinned, so that it is inlined; it names nothing but a literal. NULL for NULL,
--- unlike format(%I), so that its callers get to say which argument is missing.
+-- The only place that knows where a queue lives. Not pinned, so that it is inlined; it names nothing but
+-- a literal. NULL for NULL, unlike format(%I), so that its callers get to say which argument is missing.
 create or replace function core_private.queue_relation(p_queue text)
 returns text
 language sql stable parallel safe

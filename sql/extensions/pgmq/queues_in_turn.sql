@@ -1,5 +1,6 @@
--- Of thousands of queues most are empty. The server's statistics know which; they come a second late, and begin at nothing after a crash.
--- So each call also takes a sixty-fourth of all, by the clock: what the statistics missed is found within eleven minutes.
+-- Of thousands of queues most are empty. The server's statistics know which; they come a second late,
+-- and begin at nothing after a crash. So each call also takes a sixty-fourth of all, by the clock:
+-- what the statistics missed is found within eleven minutes.
 create or replace function core_private.queues_in_turn(p_sweep text, p_limit integer)
 returns table (queue_name text, relation text)
 language plpgsql stable

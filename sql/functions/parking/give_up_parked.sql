@@ -1,6 +1,7 @@
--- By the time that nodes of the consumer have lived since, so that an outage of all nodes buries nothing. Back to the queue and buried
--- from there in one transaction: one function alone writes dead letters of deliveries.
-create or replace function core_private.give_up_parked(p_queue text, p_namespace text, p_consumer text, p_lived interval, p_limit integer)
+-- By the time that nodes of the consumer have lived since, so that an outage of all nodes buries nothing. Back
+-- to the queue and buried from there in one transaction: one function alone writes dead letters of deliveries.
+create or replace function core_private.give_up_parked(
+    p_queue text, p_namespace text, p_consumer text, p_lived interval, p_limit integer)
 returns jsonb
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -20,34 +21,46 @@ begin
     if to_regclass(core_private.queue_relation(core.dead_letter_queue_name_for_namespace(p_namespace))) is null then
         return jsonb_build_object('buried', 0, 'removed', 0);
     end if;
-    -- In the consumer default it is removed when another consumer had it: one that was there when the event was emitted.
-    -- Times of one format, compared as text: a message sent by hand may hold anything.
+    -- In the consumer default it is removed when another consumer had it: one that was there when the
+    -- event was emitted. Times of one format, compared as text: a message sent by hand may hold anything.
     execute format($q$
         with old as (
             delete from core.parked p
-             using (select x.ctid as tid from core.parked x where x.queue_name = $1 and x.lived <= $2 order by x.lived limit $3) batch
+             using (select x.ctid as tid
+                      from core.parked x
+                     where x.queue_name = $1 and x.lived <= $2
+                     order by x.lived limit $3) batch
              where p.ctid = batch.tid
             returning p.*),
         judged as materialized (
-            select o.*, $5 = 'default' and exists (
-                       select from core.consumers c
-                        where c.namespace = $4 and c.name <> 'default' and o.message ->> 'emittedAt' collate "C" >= core_private.iso(c.created_at)
-                          and exists (select from unnest(c.patterns) t where core_private.matches(t, o.event_type))) as elsewhere
+            select o.*,
+                   $5 = 'default' and exists (
+                       select
+                         from core.consumers c
+                        where c.namespace = $4 and c.name <> 'default'
+                          and o.message ->> 'emittedAt' collate "C" >= core_private.iso(c.created_at)
+                          and exists (select from unnest(c.patterns) t where core_private.matches(t, o.event_type))
+                   ) as elsewhere
               from old o),
         back as (
             insert into %s (msg_id, read_ct, enqueued_at, last_read_at, vt, message, headers) overriding system value
-            select j.msg_id, j.read_ct, j.enqueued_at, j.last_read_at, $6, j.message, j.headers from judged j where not j.elsewhere)
-        select count(*) filter (where j.elsewhere), array_agg(j.msg_id order by j.msg_id) filter (where not j.elsewhere),
+            select j.msg_id, j.read_ct, j.enqueued_at, j.last_read_at, $6, j.message, j.headers
+              from judged j
+             where not j.elsewhere)
+        select count(*) filter (where j.elsewhere),
+               array_agg(j.msg_id order by j.msg_id) filter (where not j.elsewhere),
                array_agg(j.read_ct order by j.msg_id) filter (where not j.elsewhere),
                array_agg('No handler for event ' || j.event_type order by j.msg_id) filter (where not j.elsewhere)
           from judged j
-        $q$, core_private.queue_relation(p_queue)) into v_removed, v_ids, v_cts, v_reasons
+        $q$, core_private.queue_relation(p_queue))
+       into v_removed, v_ids, v_cts, v_reasons
       using p_queue, p_lived, p_limit, p_namespace, p_consumer, v_now;
     if v_removed > 0 then
         update core_private.parking k set removed = k.removed + v_removed where k.queue_name = p_queue;
     end if;
     if v_ids is not null then
-        perform core_private.bury(p_queue, null, v_ids, v_cts, v_reasons, array_fill(null::text, array[cardinality(v_ids)]));
+        perform core_private.bury(
+            p_queue, null, v_ids, v_cts, v_reasons, array_fill(null::text, array[cardinality(v_ids)]));
     end if;
     return jsonb_build_object('buried', coalesce(cardinality(v_ids), 0), 'removed', v_removed);
 end $$;

@@ -1,8 +1,10 @@
--- Queues without a live node are left alone, and so are those of a consumer that is paused. Each queue has a bounded share, and after p_for
--- or p_queues of them the rest waits for the next run, which begins with those that were seen longest ago. A queue that somebody else works
--- on, or has locked, is passed over, so this waits for nobody. A queue that waits for its turn for longer than three heartbeats counts no more
--- than these as life: its messages are given up later, never earlier.
-create or replace function core_private.park_unhandled(p_window integer = 50000, p_limit integer = 10000, p_for interval = '1 second', p_queues integer = 100)
+-- Queues without a live node are left alone, and so are those of a consumer that is paused. Each queue
+-- has a bounded share, and after p_for or p_queues of them the rest waits for the next run, which
+-- begins with those that were seen longest ago. A queue that somebody else works on, or has locked, is
+-- passed over, so this waits for nobody. A queue that waits for its turn for longer than three
+-- heartbeats counts no more than these as life: its messages are given up later, never earlier.
+create or replace function core_private.park_unhandled(
+    p_window integer = 50000, p_limit integer = 10000, p_for interval = '1 second', p_queues integer = 100)
 returns jsonb
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -25,10 +27,15 @@ declare
     r          record;
 begin
     for r in
-        select q.queue_name, q.namespace, c.name as consumer, coalesce(c.unhandled_after, n.unhandled_after) as unhandled_after, l.since, l.silence
-          from (select m.namespace, a.consumer, min(m.registered_at) as since, max(3 * m.heartbeat_every) as silence
-                  from core.nodes m join core_private.node_capabilities a on a.node_id = m.node_id and a.incarnation = m.incarnation
-                 where m.state in ('starting', 'active', 'draining') and m.last_heartbeat >= v_now - 3 * m.heartbeat_every and a.kind = 'event_type'
+        select q.queue_name, q.namespace, c.name as consumer,
+               coalesce(c.unhandled_after, n.unhandled_after) as unhandled_after, l.since, l.silence
+          from (select m.namespace, a.consumer,
+                       min(m.registered_at) as since, max(3 * m.heartbeat_every) as silence
+                  from core.nodes m
+                  join core_private.node_capabilities a on a.node_id = m.node_id and a.incarnation = m.incarnation
+                 where m.state in ('starting', 'active', 'draining')
+                   and m.last_heartbeat >= v_now - 3 * m.heartbeat_every
+                   and a.kind = 'event_type'
                    and m.namespace <> all (v_closed)
                  group by m.namespace, a.consumer) l
           join core.namespaces n on n.namespace = l.namespace
@@ -44,7 +51,8 @@ begin
         v_patterns := core_private.live_patterns(r.namespace, r.consumer, v_now);
         continue when v_patterns is null;
 
-        -- What is known to have been life: since the oldest of those that live registered, and no more at once than three heartbeats.
+        -- What is known to have been life: since the oldest of those that live registered, and no more at once
+        -- than three heartbeats.
         v_lived := least(greatest(v_now - greatest(v_parking.seen_at, r.since), interval '0'), r.silence);
         update core_private.parking k set lived = k.lived + v_lived, seen_at = v_now where k.queue_name = r.queue_name;
         v_lived := v_parking.lived + v_lived;
@@ -55,7 +63,8 @@ begin
             v_back := core_private.pull_back(r.queue_name, v_patterns, p_limit);
             -- Only when nothing is left that somebody handles.
             if v_back < p_limit then
-                v_gone := core_private.give_up_parked(r.queue_name, r.namespace, r.consumer, v_lived - r.unhandled_after, p_limit);
+                v_gone := core_private.give_up_parked(
+                    r.queue_name, r.namespace, r.consumer, v_lived - r.unhandled_after, p_limit);
             end if;
             if v_parking.rest_until <= v_now then
                 v_moved := core_private.park(r.queue_name, r.namespace, v_patterns, p_window);

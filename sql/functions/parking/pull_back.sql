@@ -1,5 +1,5 @@
--- By ranges of the primary key: a pattern is a range of types in the order of bytes, so that types which nobody handles are not looked
--- at, however many there are. What comes back has its old msg_id, read_ct, headers and enqueued_at.
+-- By ranges of the primary key: a pattern is a range of types in the order of bytes, so that types which nobody handles
+-- are not looked at, however many there are. What comes back has its old msg_id, read_ct, headers and enqueued_at.
 create or replace function core_private.pull_back(p_queue text, p_patterns text[], p_limit integer)
 returns integer
 language plpgsql
@@ -22,21 +22,28 @@ begin
         perform core_private.fail_lost_queue(p_queue);
     end if;
     for r in
-        select distinct case when right(p, 1) = '*' then left(p, -1) else p end as low,
-               case when p = '*' then '~' when right(p, 1) = '*' then left(p, -2) || chr(ascii(right(p, 2)) + 1) else p || ' ' end as high
+        select distinct
+               case when right(p, 1) = '*' then left(p, -1) else p end as low,
+               case when p = '*' then '~'
+                    when right(p, 1) = '*' then left(p, -2) || chr(ascii(right(p, 2)) + 1)
+                    else p || ' ' end as high
           from unnest(p_patterns) p
     loop
         exit when v_total >= p_limit;
         execute format($q$
             with back as (
                 delete from core.parked p
-                 using (select x.ctid as tid from core.parked x
-                         where x.queue_name = $1 and x.event_type >= $2 and x.event_type < $3 order by x.event_type, x.msg_id limit $4) batch
+                 using (select x.ctid as tid
+                          from core.parked x
+                         where x.queue_name = $1 and x.event_type >= $2 and x.event_type < $3
+                         order by x.event_type, x.msg_id limit $4) batch
                  where p.ctid = batch.tid
                 returning p.msg_id, p.read_ct, p.enqueued_at, p.last_read_at, p.message, p.headers)
             insert into %s (msg_id, read_ct, enqueued_at, last_read_at, vt, message, headers) overriding system value
-            select b.msg_id, b.read_ct, b.enqueued_at, b.last_read_at, $5, b.message, b.headers from back b order by b.msg_id
-            $q$, core_private.queue_relation(p_queue)) using p_queue, r.low, r.high, p_limit - v_total, v_now;
+            select b.msg_id, b.read_ct, b.enqueued_at, b.last_read_at, $5, b.message, b.headers from back b
+             order by b.msg_id
+            $q$, core_private.queue_relation(p_queue))
+          using p_queue, r.low, r.high, p_limit - v_total, v_now;
         get diagnostics v_n = row_count;
         v_total := v_total + v_n;
     end loop;

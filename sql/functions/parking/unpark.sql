@@ -1,7 +1,8 @@
 -- p_types are those of somebody who handles them now and does not register, since he will be gone soon.
 --
--- Waits for a parking under way, and with a new snapshot sees what that one parked: between the two nothing is overlooked. What takes
--- longer is no parking but a transaction that somebody left open; the next sweep brings back what is passed over here.
+-- Waits for a parking under way, and with a new snapshot sees what that one parked: between the two
+-- nothing is overlooked. What takes longer is no parking but a transaction that somebody left open;
+-- the next sweep brings back what is passed over here.
 create or replace function core.unpark(p_namespace text, p_limit integer = 5000, p_types text[] = null)
 returns integer
 language plpgsql security definer
@@ -16,10 +17,13 @@ declare
 begin
     perform core_private.require_duty(p_namespace, 'consume');
     if p_limit is null or p_limit not between 1 and 100000 then
-        raise exception using errcode = 'NX006', column = 'p_limit', message = format('p_limit cannot be %s', coalesce(p_limit::text, 'NULL')), hint = 'Give 1 to 100000.';
+        raise exception using errcode = 'NX006', column = 'p_limit',
+            message = format('p_limit cannot be %s', coalesce(p_limit::text, 'NULL')),
+            hint = 'Give 1 to 100000.';
     end if;
     if cardinality(p_types) > 2000 then
-        raise exception using errcode = 'NX006', column = 'p_types', message = format('there are %s types, more than 2000', cardinality(p_types)),
+        raise exception using errcode = 'NX006', column = 'p_types',
+            message = format('there are %s types, more than 2000', cardinality(p_types)),
             hint = 'Give up to 2000; a pattern such as "prefix.*" stands for many.';
     end if;
     foreach v_type in array coalesce(p_types, '{}') loop
@@ -27,14 +31,21 @@ begin
     end loop;
     for r in
         select k.queue_name, c.name as consumer
-          from core_private.parking k join core.queues q on q.queue_name = k.queue_name join core.consumers c on c.consumer_id = q.consumer_id
-         where q.namespace = p_namespace and to_regclass(core_private.queue_relation(k.queue_name)) is not null order by k.queue_name
+          from core_private.parking k
+          join core.queues q on q.queue_name = k.queue_name
+          join core.consumers c on c.consumer_id = q.consumer_id
+         where q.namespace = p_namespace
+           and to_regclass(core_private.queue_relation(k.queue_name)) is not null
+         order by k.queue_name
     loop
         exit when v_total >= p_limit;
         begin
             perform from core_private.parking k where k.queue_name = r.queue_name for update;
-            v_total := v_total + core_private.pull_back(r.queue_name,
-                core_private.live_patterns(p_namespace, r.consumer, v_now) || array(select unnest(p_types) where r.consumer = 'default'), p_limit - v_total);
+            v_total := v_total + core_private.pull_back(
+                r.queue_name,
+                core_private.live_patterns(p_namespace, r.consumer, v_now)
+                    || array(select unnest(p_types) where r.consumer = 'default'),
+                p_limit - v_total);
         exception when lock_not_available then
             null;
         end;
