@@ -1,6 +1,8 @@
--- One statement removes the message and writes ledger, history and the copy on the dead-letter queue. The round makes a source that
--- is buried again, after a replay or a resend by hand, a new row. Ids of both follow the order of the messages, so that "oldest first" holds.
-create or replace function core_private.bury(p_queue text, p_node text, p_ids bigint[], p_cts integer[], p_reasons text[], p_errors text[])
+-- One statement removes the message and writes ledger, history and the copy on the dead-letter queue. The round makes a
+-- source that is buried again, after a replay or a resend by hand, a new row. Ids of both follow the order of the
+-- messages, so that "oldest first" holds.
+create or replace function core_private.bury(
+    p_queue text, p_node text, p_ids bigint[], p_cts integer[], p_reasons text[], p_errors text[])
 returns table (msg_id bigint, read_ct integer)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -10,49 +12,85 @@ declare
     v_now   timestamptz := core_private.now();
     v_owner record;
 begin
-    select q.namespace, c.name as consumer, core.dead_letter_queue_name_for_namespace(q.namespace) as dlq into v_owner
-      from core.queues q join core.consumers c on c.consumer_id = q.consumer_id where q.queue_name = p_queue;
+    select q.namespace, c.name as consumer, core.dead_letter_queue_name_for_namespace(q.namespace) as dlq
+      into v_owner
+      from core.queues q
+      join core.consumers c on c.consumer_id = q.consumer_id
+     where q.queue_name = p_queue;
     if to_regclass(core_private.queue_relation(v_owner.dlq)) is null then
         perform core_private.fail_lost_queue(v_owner.dlq);
     end if;
     return query execute format($q$
         with gone as (
-            delete from %1$s q using unnest($2, $3, $4, $5) u(id, ct, reason, error)
+            delete from %1$s q
+             using unnest($2, $3, $4, $5) u(id, ct, reason, error)
              where q.msg_id = u.id and q.read_ct = u.ct
-            returning q.msg_id, q.read_ct, q.message, q.headers, q.last_read_at, q.enqueued_at, u.reason, core_private.clean_text(u.error) as error),
+            returning q.msg_id, q.read_ct, q.message, q.headers, q.last_read_at, q.enqueued_at,
+                      u.reason, core_private.clean_text(u.error) as error),
         known as materialized (
             select g.*, nextval(%3$L::regclass) as dlq_msg_id, e.envelope,
                    case when e.envelope then g.message ->> 'eventType' else 'unknown.raw' end as event_type,
-                   case when e.envelope and g.message ->> 'eventUid' ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then (g.message ->> 'eventUid')::uuid end as event_uid,
-                   case when e.envelope and g.message ->> 'eventId' ~ '^[0-9]{1,18}$' then (g.message ->> 'eventId')::bigint end as event_id,
+                   case when e.envelope
+                             and g.message ->> 'eventUid' ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+                        then (g.message ->> 'eventUid')::uuid end as event_uid,
+                   case when e.envelope and g.message ->> 'eventId' ~ '^[0-9]{1,18}$'
+                        then (g.message ->> 'eventId')::bigint end as event_id,
                    core_private.attempt_of(g.read_ct, g.headers) as attempts,
-                   coalesce(to_timestamp(core_private.header_number(g.headers, 'nexus-first-at') / 1000000.0), g.last_read_at) as first_at,
-                   core_private.header_number(g.headers, 'nexus-replay-of') as replay_of, least(coalesce(core_private.header_number(g.headers, 'nexus-round'), 0), 1000000)::integer as replays,
-                   (select nullif(jsonb_object_agg(h.key, h.value), '{}') from jsonb_each(core_private.headers_object(g.headers)) h where h.key not like 'nexus-%%') as user_headers
-              from (select * from gone order by msg_id) g cross join lateral (select core_private.event_type_of(g.message) is not null as envelope) e),
+                   coalesce(to_timestamp(core_private.header_number(g.headers, 'nexus-first-at') / 1000000.0),
+                            g.last_read_at) as first_at,
+                   core_private.header_number(g.headers, 'nexus-replay-of') as replay_of,
+                   least(coalesce(core_private.header_number(g.headers, 'nexus-round'), 0), 1000000)::integer
+                       as replays,
+                   (select nullif(jsonb_object_agg(h.key, h.value), '{}')
+                      from jsonb_each(core_private.headers_object(g.headers)) h
+                     where h.key not like 'nexus-%%') as user_headers
+              from (select * from gone order by msg_id) g
+             cross join lateral (select core_private.event_type_of(g.message) is not null as envelope) e),
         refd as materialized (
-            select k.*, case when k.event_uid is null then jsonb_build_object('queue', $1, 'msgId', k.msg_id) else jsonb_build_object('queue', $1, 'eventUid', k.event_uid) end as source_ref
+            select k.*,
+                   case when k.event_uid is null then jsonb_build_object('queue', $1, 'msgId', k.msg_id)
+                        else jsonb_build_object('queue', $1, 'eventUid', k.event_uid) end as source_ref
               from known k),
         ledger as (
-            insert into core.dead_letters (namespace, consumer, event_type, source_kind, source_ref, round, queue_name, msg_id, dlq_msg_id, event_id, event_uid,
-                payload, envelope, headers, attempts, first_attempt_at, last_attempt_at, failed_at, reason, last_error, ordering_key, replay_of, replay_count)
+            insert into core.dead_letters (
+                namespace, consumer, event_type, source_kind, source_ref, round,
+                queue_name, msg_id, dlq_msg_id, event_id, event_uid,
+                payload, envelope, headers,
+                attempts, first_attempt_at, last_attempt_at, failed_at, reason, last_error,
+                ordering_key, replay_of, replay_count)
             select $6, $7, r.event_type, 'delivery', r.source_ref,
-                   coalesce((select max(l.round) + 1 from core.dead_letters l where l.source_kind = 'delivery' and l.source_ref = r.source_ref), 0)
+                   coalesce((select max(l.round) + 1
+                               from core.dead_letters l
+                              where l.source_kind = 'delivery' and l.source_ref = r.source_ref), 0)
                        + row_number() over (partition by r.source_ref order by r.msg_id) - 1,
                    $1, r.msg_id, r.dlq_msg_id, r.event_id, r.event_uid,
-                   case when r.envelope then coalesce(r.message -> 'payload', 'null') else coalesce(r.message, 'null') end, case when r.envelope then r.message - 'payload' end,
-                   r.user_headers, r.attempts, r.first_at, r.last_read_at, $8, r.reason,
-                   coalesce(r.error, r.reason), case when r.envelope then r.message ->> 'orderingKey' end, r.replay_of, r.replays
-              from refd r order by r.msg_id),
+                   case when r.envelope then coalesce(r.message -> 'payload', 'null')
+                        else coalesce(r.message, 'null') end,
+                   case when r.envelope then r.message - 'payload' end,
+                   r.user_headers,
+                   r.attempts, r.first_at, r.last_read_at, $8, r.reason, coalesce(r.error, r.reason),
+                   case when r.envelope then r.message ->> 'orderingKey' end, r.replay_of, r.replays
+              from refd r
+             order by r.msg_id),
         copy as (
             insert into %2$s (msg_id, vt, message, headers) overriding system value
-            select r.dlq_msg_id, $8, jsonb_build_object('originalEvent', r.message, 'reason', r.reason, 'failedAt', core_private.iso($8),
-                                                        'error', coalesce(r.error, r.reason)), r.user_headers from refd r),
+            select r.dlq_msg_id, $8,
+                   jsonb_build_object('originalEvent', r.message, 'reason', r.reason,
+                                      'failedAt', core_private.iso($8), 'error', coalesce(r.error, r.reason)),
+                   r.user_headers
+              from refd r),
         history as (
-            insert into core.delivery_errors (namespace, consumer, queue_name, msg_id, event_id, event_uid, event_type, attempt, action, reason, error, node_id, failed_at)
-            select $6, $7, $1, r.msg_id, r.event_id, r.event_uid, r.event_type, r.attempts, 'bury', r.reason, coalesce(r.error, r.reason), $9, $8 from refd r)
-        select g.msg_id, g.read_ct from gone g
-        $q$, core_private.queue_relation(p_queue), core_private.queue_relation(v_owner.dlq), core_private.queue_sequence(v_owner.dlq))
+            insert into core.delivery_errors (
+                namespace, consumer, queue_name, msg_id, event_id, event_uid, event_type,
+                attempt, action, reason, error, node_id, failed_at)
+            select $6, $7, $1, r.msg_id, r.event_id, r.event_uid, r.event_type,
+                   r.attempts, 'bury', r.reason, coalesce(r.error, r.reason), $9, $8
+              from refd r)
+        select g.msg_id, g.read_ct
+          from gone g
+        $q$, core_private.queue_relation(p_queue),
+             core_private.queue_relation(v_owner.dlq),
+             core_private.queue_sequence(v_owner.dlq))
     using p_queue, p_ids, p_cts, p_reasons, p_errors, v_owner.namespace, v_owner.consumer, v_now, p_node;
 end $$;
 comment on function core_private.bury(text, text, bigint[], integer[], text[], text[]) is 'Moves messages whose fence (msg_id, read_ct) holds to the dead letters; returns those it moved. Raises NX110.';

@@ -5,7 +5,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     if coalesce(btrim(p_reason), '') = '' then
-        raise exception using errcode = 'NX006', column = 'p_reason', message = 'p_reason is empty', hint = 'Say why; it is kept with the dead letter.';
+        raise exception using errcode = 'NX006', column = 'p_reason',
+            message = 'p_reason is empty',
+            hint = 'Say why; it is kept with the dead letter.';
     end if;
     perform core_private.lock_dead_letter(p_dead_letter_id);
     perform core_private.mark_resolved(array[p_dead_letter_id], 'discarded', p_reason);

@@ -5,8 +5,10 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_known  constant text[] := array['namespace', 'ids', 'source', 'type', 'reason', 'before', 'after', 'after_id', 'limit'];
-    v_kinds  constant text[] := array['delivery', 'lane', 'task', 'trigger', 'workflow_step', 'workflow_compensation'];
+    v_known  constant text[] := array[
+        'namespace', 'ids', 'source', 'type', 'reason', 'before', 'after', 'after_id', 'limit'];
+    v_kinds  constant text[] := array[
+        'delivery', 'lane', 'task', 'trigger', 'workflow_step', 'workflow_compensation'];
     v_key    text;
     v_limit  bigint := 1000;
     v_ids    bigint[];
@@ -17,35 +19,45 @@ declare
 begin
     perform core_private.check_option_keys(p_filter, v_known, 'p_filter');
     if p_filter - array['limit', 'after_id'] = '{}' then
-        raise exception using errcode = 'NX009', column = 'p_filter', message = 'an empty filter would match every dead letter',
+        raise exception using errcode = 'NX009', column = 'p_filter',
+            message = 'an empty filter would match every dead letter',
             hint = 'Give at least one of: namespace, ids, source, type, reason, before, after.';
     end if;
     foreach v_key in array array['namespace', 'source', 'type', 'reason'] loop
         if p_filter ? v_key and (jsonb_typeof(p_filter -> v_key) <> 'string' or p_filter ->> v_key = '') then
-            raise exception using errcode = 'NX009', column = v_key, message = format('%s cannot be %s', v_key, left((p_filter -> v_key)::text, 100)),
+            raise exception using errcode = 'NX009', column = v_key,
+                message = format('%s cannot be %s', v_key, left((p_filter -> v_key)::text, 100)),
                 hint = 'Give a string that is not empty, or leave it out.';
         end if;
     end loop;
     if p_filter ->> 'source' <> all (v_kinds) then
-        raise exception using errcode = 'NX009', column = 'source', message = format('source cannot be %s', left((p_filter -> 'source')::text, 100)),
+        raise exception using errcode = 'NX009', column = 'source',
+            message = format('source cannot be %s', left((p_filter -> 'source')::text, 100)),
             hint = format('Sources: %s.', array_to_string(v_kinds, ', '));
     end if;
     if p_filter ? 'limit' then
-        if not coalesce(jsonb_path_exists(p_filter, 'strict $.limit ? (@.type() == "number" && @ >= 1 && @ <= 100000 && @.floor() == @)'), false) then
-            raise exception using errcode = 'NX009', column = 'limit', message = format('limit cannot be %s', p_filter -> 'limit'), hint = 'Give a whole number, 1 to 100000.';
+        if not coalesce(jsonb_path_exists(p_filter,
+            'strict $.limit ? (@.type() == "number" && @ >= 1 && @ <= 100000 && @.floor() == @)'), false) then
+            raise exception using errcode = 'NX009', column = 'limit',
+                message = format('limit cannot be %s', p_filter -> 'limit'),
+                hint = 'Give a whole number, 1 to 100000.';
         end if;
         v_limit := (p_filter ->> 'limit')::bigint;
     end if;
     if p_filter ? 'after_id' then
         if (p_filter -> 'after_id')::text !~ '^[0-9]{1,18}$' then
-            raise exception using errcode = 'NX009', column = 'after_id', message = format('after_id cannot be %s', left((p_filter -> 'after_id')::text, 100)),
+            raise exception using errcode = 'NX009', column = 'after_id',
+                message = format('after_id cannot be %s', left((p_filter -> 'after_id')::text, 100)),
                 hint = 'Give the last_id of the batch before.';
         end if;
         v_past := (p_filter ->> 'after_id')::bigint;
     end if;
     if p_filter ? 'ids' then
-        if jsonb_typeof(p_filter -> 'ids') <> 'array' or exists (select from jsonb_array_elements(p_filter -> 'ids') e where e::text !~ '^[0-9]{1,18}$') then
-            raise exception using errcode = 'NX009', column = 'ids', message = format('ids cannot be %s', left((p_filter -> 'ids')::text, 100)), hint = 'Give an array of dead_letter_id.';
+        if jsonb_typeof(p_filter -> 'ids') <> 'array'
+           or exists (select from jsonb_array_elements(p_filter -> 'ids') e where e::text !~ '^[0-9]{1,18}$') then
+            raise exception using errcode = 'NX009', column = 'ids',
+                message = format('ids cannot be %s', left((p_filter -> 'ids')::text, 100)),
+                hint = 'Give an array of dead_letter_id.';
         end if;
         v_ids := array(select e::text::bigint from jsonb_array_elements(p_filter -> 'ids') e);
     end if;
@@ -61,20 +73,28 @@ begin
     if p_filter ? 'namespace' then
         perform core_private.require_duty(p_filter ->> 'namespace', 'operate', 'namespace');
     end if;
-    -- Rights are asked for once a namespace, and the statement has only what is asked for: to look at all there is must not take long.
+    -- Rights are asked for once a namespace, and the statement has only what is asked for: to look at all there is must
+    -- not take long.
     v_names := array(
-        select n.namespace from core.namespaces n
-         where (not p_filter ? 'namespace' or n.namespace = p_filter ->> 'namespace') and core_private.has_duty(n.namespace, 'operate', n.restricted));
-    return query execute concat_ws(' and ',
-        'select l.* from core.dead_letters l where l.resolved_at is null and l.status = ''pending'' and l.dead_letter_id > $6 and l.namespace = any ($7)',
+        select n.namespace
+          from core.namespaces n
+         where (not p_filter ? 'namespace' or n.namespace = p_filter ->> 'namespace')
+           and core_private.has_duty(n.namespace, 'operate', n.restricted));
+    return query execute concat_ws(' and ', $q$
+        select l.*
+          from core.dead_letters l
+         where l.resolved_at is null and l.status = 'pending'
+           and l.dead_letter_id > $6 and l.namespace = any ($7)$q$,
         case when v_ids is not null then 'l.dead_letter_id = any ($2)' end,
         case when p_filter ? 'source' then 'l.source_kind = $1 ->> ''source''' end,
-        case when right(p_filter ->> 'type', 2) in ('.*', ':*') then 'starts_with(l.event_type, left($1 ->> ''type'', -1))'
+        case when right(p_filter ->> 'type', 2) in ('.*', ':*')
+             then 'starts_with(l.event_type, left($1 ->> ''type'', -1))'
              when p_filter ->> 'type' <> '*' then 'l.event_type = $1 ->> ''type''' end,
         case when p_filter ? 'reason' then 'l.reason = $1 ->> ''reason''' end,
         case when v_before is not null then 'l.failed_at < $3' end,
         case when v_after is not null then 'l.failed_at >= $4' end)
-        || ' order by l.dead_letter_id limit $5' || case when p_lock then ' for update of l skip locked' else '' end
-        using p_filter, v_ids, v_before, v_after, v_limit, v_past, v_names;
+        || ' order by l.dead_letter_id limit $5'
+        || case when p_lock then ' for update of l skip locked' else '' end
+    using p_filter, v_ids, v_before, v_after, v_limit, v_past, v_names;
 end $$;
 comment on function core_private.filter_dead_letters(jsonb, boolean) is 'Pending dead letters by filter, locked if p_lock, oldest first; only in namespaces the caller may operate. Raises NX004, NX005, NX008, NX009, NX101, NX401, NX402.';

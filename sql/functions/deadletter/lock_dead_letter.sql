@@ -13,13 +13,16 @@ begin
         select * into v_row from core.dead_letters l where l.dead_letter_id = p_dead_letter_id for update;
     end if;
     if v_row.dead_letter_id is null then
-        raise exception using errcode = 'NX105', column = 'p_dead_letter_id', message = format('there is no dead letter %s', coalesce(p_dead_letter_id::text, 'NULL')),
+        raise exception using errcode = 'NX105', column = 'p_dead_letter_id',
+            message = format('there is no dead letter %s', coalesce(p_dead_letter_id::text, 'NULL')),
             hint = 'They are listed in core.unresolved_dead_letters.';
     end if;
     if v_row.status <> 'pending' then
         raise exception using errcode = 'NX205', column = 'p_dead_letter_id',
-            message = format('dead letter %s is already %s', p_dead_letter_id, coalesce(v_row.resolution, v_row.status)),
-            detail = format('by %s at %s', v_row.resolved_by, core_private.iso(v_row.resolved_at)), hint = 'Nothing is left to do.';
+            message = format('dead letter %s is already %s',
+                p_dead_letter_id, coalesce(v_row.resolution, v_row.status)),
+            detail = format('by %s at %s', v_row.resolved_by, core_private.iso(v_row.resolved_at)),
+            hint = 'Nothing is left to do.';
     end if;
     return v_row;
 end $$;

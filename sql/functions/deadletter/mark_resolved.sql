@@ -11,15 +11,21 @@ begin
     for r in
         with done as (
             update core.dead_letters l
-               set status = 'resolved', resolution = p_resolution, resolved_at = v_now, resolved_by = core_private.principal(), resolved_reason = p_reason
+               set status = 'resolved', resolution = p_resolution,
+                   resolved_at = v_now, resolved_by = core_private.principal(), resolved_reason = p_reason
              where l.dead_letter_id = any (p_ids) and l.status = 'pending'
             returning l.namespace, l.dead_letter_id, l.dlq_msg_id)
-        select d.namespace, q.queue_name, array_agg(d.dlq_msg_id) as copies, (array_agg(d.dead_letter_id order by d.dead_letter_id))[1:100] as ids, count(*)::integer as n
-          from done d left join core.queues q on q.namespace = d.namespace and q.consumer_id is null
+        select d.namespace, q.queue_name, array_agg(d.dlq_msg_id) as copies,
+               (array_agg(d.dead_letter_id order by d.dead_letter_id))[1:100] as ids,
+               count(*)::integer as n
+          from done d
+          left join core.queues q on q.namespace = d.namespace and q.consumer_id is null
          group by d.namespace, q.queue_name
     loop
         perform core_private.remove_copies(r.queue_name, r.copies);
-        perform core_private.audit(case p_resolution when 'cancelled' then 'cancel_deliveries' when 'discarded' then 'discard_dead_letters' else 'resolve_dead_letters' end,
+        perform core_private.audit(
+            case p_resolution when 'cancelled' then 'cancel_deliveries'
+                 when 'discarded' then 'discard_dead_letters' else 'resolve_dead_letters' end,
             r.namespace, case when cardinality(p_ids) = 1 then p_ids[1]::text end, p_reason,
             jsonb_build_object('resolution', p_resolution, 'done', r.n, 'first_ids', r.ids));
         v_total := v_total + r.n;

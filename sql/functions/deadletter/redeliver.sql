@@ -1,7 +1,9 @@
--- Puts dead deliveries of one call back, under a new message id and with fresh attempts; event id, headers and ordering key stay, and
--- headers tell the round. Rows must be locked by the caller. With a gap they become due one after another, in the order of their ids:
--- what is not due at once waits in core.delayed, so that the head of the queue stays short.
-create or replace function core_private.redeliver(p_ids bigint[], p_payload jsonb, p_first_at timestamptz = null, p_gap interval = null)
+-- Puts dead deliveries of one call back, under a new message id and with fresh attempts; event id, headers and ordering
+-- key stay, and headers tell the round. Rows must be locked by the caller. With a gap they become due one after
+-- another, in the order of their ids: what is not due at once waits in core.delayed, so that the head of the queue
+-- stays short.
+create or replace function core_private.redeliver(
+    p_ids bigint[], p_payload jsonb, p_first_at timestamptz = null, p_gap interval = null)
 returns table (dead_letter_id bigint, msg_id bigint)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -15,36 +17,58 @@ begin
     for r in
         with numbered as (
             select l.dead_letter_id, c.queue_name, q.queue_name as dlq,
-                   greatest(coalesce(p_first_at, v_now) + coalesce(p_gap, '0') * (row_number() over (order by l.dead_letter_id) - 1), v_now) as due_at
+                   greatest(coalesce(p_first_at, v_now)
+                                + coalesce(p_gap, '0') * (row_number() over (order by l.dead_letter_id) - 1),
+                            v_now) as due_at
               from core.dead_letters l
               join core.consumers c on c.namespace = l.namespace and c.name = l.consumer and c.kind = 'unordered'
               left join core.queues q on q.namespace = l.namespace and q.consumer_id is null
              where l.dead_letter_id = any (p_ids) and l.source_kind = 'delivery' and l.status = 'pending'
                and to_regclass(core_private.queue_relation(c.queue_name)) is not null)
-        select n.queue_name, n.dlq, array_agg(n.dead_letter_id order by n.dead_letter_id) as ids, array_agg(n.due_at order by n.dead_letter_id) as dues
-          from numbered n group by n.queue_name, n.dlq order by n.queue_name
+        select n.queue_name, n.dlq,
+               array_agg(n.dead_letter_id order by n.dead_letter_id) as ids,
+               array_agg(n.due_at order by n.dead_letter_id) as dues
+          from numbered n
+         group by n.queue_name, n.dlq
+         order by n.queue_name
     loop
         return query execute format($q$
             with back as materialized (
-                select l.dead_letter_id, l.dlq_msg_id, case when u.due_at <= $2 then nextval(%2$L::regclass) end as msg_id, u.due_at,
+                select l.dead_letter_id, l.dlq_msg_id,
+                       case when u.due_at <= $2 then nextval(%2$L::regclass) end as msg_id, u.due_at,
                        coalesce(l.event_type, 'unknown.raw') as event_type,
-                       case when l.envelope is null then coalesce($3, l.payload) else l.envelope || jsonb_build_object('payload', coalesce($3, l.payload)) end as message,
-                       coalesce(l.headers, '{}') || jsonb_build_object('nexus-replay-of', l.dead_letter_id, 'nexus-round', l.replay_count + 1) as headers
-                  from unnest($1, $5) u(id, due_at) join core.dead_letters l on l.dead_letter_id = u.id),
+                       case when l.envelope is null then coalesce($3, l.payload)
+                            else l.envelope || jsonb_build_object('payload', coalesce($3, l.payload)) end as message,
+                       coalesce(l.headers, '{}') || jsonb_build_object(
+                           'nexus-replay-of', l.dead_letter_id, 'nexus-round', l.replay_count + 1) as headers
+                  from unnest($1, $5) u(id, due_at)
+                  join core.dead_letters l on l.dead_letter_id = u.id),
             sent as (
                 insert into %1$s (msg_id, vt, message, headers) overriding system value
-                select b.msg_id, $2, b.message, b.headers from back b where b.msg_id is not null order by b.msg_id),
+                select b.msg_id, $2, b.message, b.headers
+                  from back b
+                 where b.msg_id is not null
+                 order by b.msg_id),
             later as (
                 insert into core.delayed (due_at, queue_name, event_type, message, headers)
-                select b.due_at, $6, b.event_type, b.message, b.headers from back b where b.msg_id is null order by b.due_at),
+                select b.due_at, $6, b.event_type, b.message, b.headers
+                  from back b
+                 where b.msg_id is null
+                 order by b.due_at),
             ledger as (
                 update core.dead_letters l
-                   set status = 'resolved', resolution = 'replayed', resolved_at = $2, resolved_by = $4, replay_msg_id = b.msg_id
-                  from back b where l.dead_letter_id = b.dead_letter_id)
-            select b.dead_letter_id, b.msg_id from back b
+                   set status = 'resolved', resolution = 'replayed',
+                       resolved_at = $2, resolved_by = $4, replay_msg_id = b.msg_id
+                  from back b
+                 where l.dead_letter_id = b.dead_letter_id)
+            select b.dead_letter_id, b.msg_id
+              from back b
             $q$, core_private.queue_relation(r.queue_name), core_private.queue_sequence(r.queue_name))
-            using r.ids, v_now, p_payload, v_by, r.dues, r.queue_name;
-        perform core_private.remove_copies(r.dlq, array(select l.dlq_msg_id from core.dead_letters l where l.dead_letter_id = any (r.ids)));
+        using r.ids, v_now, p_payload, v_by, r.dues, r.queue_name;
+        perform core_private.remove_copies(r.dlq, array(
+            select l.dlq_msg_id
+              from core.dead_letters l
+             where l.dead_letter_id = any (r.ids)));
         perform core_private.wake(r.queue_name, v_now);
     end loop;
 end $$;

@@ -11,15 +11,22 @@ begin
         with dead as materialized (
             select l.dead_letter_id, l.namespace, (l.source_ref ->> 'scheduleId')::uuid as schedule_id
               from core.dead_letters l
-             where l.dead_letter_id = any (p_ids) and l.source_kind = 'task' and l.source_ref ? 'scheduleId' and l.status = 'pending'),
+             where l.dead_letter_id = any (p_ids)
+               and l.source_kind = 'task' and l.source_ref ? 'scheduleId' and l.status = 'pending'),
         back as (
             update core.scheduled_events e
-               set status = 'pending', due_at = v_now, attempts = 0, first_failed_at = null, payload = coalesce(p_payload, e.payload),
-                   payload_bytes = case when p_payload is null then e.payload_bytes else octet_length(p_payload::text) end
-              from dead d where e.schedule_id = d.schedule_id and e.namespace = d.namespace and e.status = 'failed'
+               set status = 'pending', due_at = v_now, attempts = 0, first_failed_at = null,
+                   payload = coalesce(p_payload, e.payload),
+                   payload_bytes = case when p_payload is null then e.payload_bytes
+                                        else octet_length(p_payload::text) end
+              from dead d
+             where e.schedule_id = d.schedule_id and e.namespace = d.namespace and e.status = 'failed'
             returning d.dead_letter_id)
-        update core.dead_letters l set status = 'resolved', resolution = 'replayed', resolved_at = v_now, resolved_by = core_private.principal()
-          from back b where l.dead_letter_id = b.dead_letter_id
+        update core.dead_letters l
+           set status = 'resolved', resolution = 'replayed',
+               resolved_at = v_now, resolved_by = core_private.principal()
+          from back b
+         where l.dead_letter_id = b.dead_letter_id
         returning l.dead_letter_id;
     if found then
         perform core_private.wake('timers', v_now);

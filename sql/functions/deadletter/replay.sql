@@ -1,4 +1,5 @@
-create or replace function core_private.replay(p_ids bigint[], p_payload jsonb, p_first_at timestamptz = null, p_gap interval = null)
+create or replace function core_private.replay(
+    p_ids bigint[], p_payload jsonb, p_first_at timestamptz = null, p_gap interval = null)
 returns table (dead_letter_id bigint, msg_id bigint)
 language sql
 set search_path = pg_catalog, pg_temp

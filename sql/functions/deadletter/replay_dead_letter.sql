@@ -14,16 +14,22 @@ begin
     end if;
     select r.msg_id into v_id from core_private.replay(array[p_dead_letter_id], p_payload) r;
     if not found then
-        perform core_private.fail_lost_queue(c.queue_name) from core.consumers c
-          where v_row.source_kind = 'delivery' and c.namespace = v_row.namespace and c.name = v_row.consumer and c.kind = 'unordered'
+        perform core_private.fail_lost_queue(c.queue_name)
+           from core.consumers c
+          where v_row.source_kind = 'delivery'
+            and c.namespace = v_row.namespace and c.name = v_row.consumer and c.kind = 'unordered'
             and to_regclass(core_private.queue_relation(c.queue_name)) is null;
         raise exception using errcode = 'NX207', column = 'p_dead_letter_id',
-            message = format('dead letter %s of namespace %s cannot be replayed: %s', p_dead_letter_id, quote_literal(v_row.namespace),
-                coalesce(core_private.why_not_replayed(v_row.source_kind, v_row.namespace, v_row.consumer), 'its source is gone')),
-            hint = format('Emit its payload anew, or: select core.discard_dead_letter(%s, ''its consumer is gone'');', p_dead_letter_id);
+            message = format('dead letter %s of namespace %s cannot be replayed: %s',
+                p_dead_letter_id, quote_literal(v_row.namespace),
+                coalesce(core_private.why_not_replayed(v_row.source_kind, v_row.namespace, v_row.consumer),
+                         'its source is gone')),
+            hint = format('Emit its payload anew, or: select core.discard_dead_letter(%s, ''its consumer is gone'');',
+                p_dead_letter_id);
     end if;
     perform core_private.audit('replay_dead_letter', v_row.namespace, p_dead_letter_id::text, null,
-        case when p_payload is null then '{}' else jsonb_build_object('payload_before', v_row.payload, 'payload_after', p_payload) end);
+        case when p_payload is null then '{}'
+             else jsonb_build_object('payload_before', v_row.payload, 'payload_after', p_payload) end);
     return v_id;
 end $$;
 comment on function core.replay_dead_letter(bigint, jsonb) is 'Delivers one dead letter again, with an edited payload if one is given; returns the new message id, NULL for a scheduled event, which is due at once and fires with the next tick or timer. Of two at once one hears NX205. Raises NX003, NX105, NX110, NX205, NX207, NX401, NX402, NX601.';

@@ -19,7 +19,8 @@ begin
     end if;
     v_dry := coalesce((p_options ->> 'dry_run')::boolean, false);
     if p_options ? 'rate' then
-        if not coalesce(jsonb_path_exists(p_options, 'strict $.rate ? (@.type() == "number" && @ >= 0.001 && @ <= 100000)'), false) then
+        if not coalesce(jsonb_path_exists(p_options,
+            'strict $.rate ? (@.type() == "number" && @ >= 0.001 && @ <= 100000)'), false) then
             perform core_private.fail_option('rate', p_options -> 'rate', 'Give events a second, 0.001 to 100000.');
         end if;
         v_gap := interval '1 second' / (p_options ->> 'rate')::double precision;
@@ -28,24 +29,35 @@ begin
         v_first := v_now + core_private.parse_interval(p_options -> 'delay', 'delay', '0', '30 days');
     end if;
     if p_options ? 'payload' then
-        if jsonb_typeof(p_filter -> 'ids') is distinct from 'array' or jsonb_array_length(p_filter -> 'ids') <> 1 then
+        if jsonb_typeof(p_filter -> 'ids') is distinct from 'array'
+           or jsonb_array_length(p_filter -> 'ids') <> 1 then
             perform core_private.fail_option('payload', '"…"', 'An edited payload needs a filter with one id.');
         end if;
-        select min(n.max_payload_bytes) into v_max from core.namespaces n
-          join core.dead_letters l on l.namespace = n.namespace where l.dead_letter_id = case when p_filter -> 'ids' ->> 0 ~ '^[0-9]{1,18}$' then (p_filter -> 'ids' ->> 0)::bigint end;
+        select min(n.max_payload_bytes)
+          into v_max
+          from core.namespaces n
+          join core.dead_letters l on l.namespace = n.namespace
+         where l.dead_letter_id = case when p_filter -> 'ids' ->> 0 ~ '^[0-9]{1,18}$'
+                                       then (p_filter -> 'ids' ->> 0)::bigint end;
         perform core_private.check_payload(p_options -> 'payload', coalesce(v_max, 8388608), 'payload');
     end if;
     v_ids := array(select l.dead_letter_id from core_private.filter_dead_letters(p_filter) l);
     matched := cardinality(v_ids);
     select max(i) into last_id from unnest(v_ids) i;
     if v_gap * greatest(matched - 1, 0) > interval '30 days' then
-        perform core_private.fail_option('rate', p_options -> 'rate', format('%s events at this rate would take more than 30 days; raise it, or lower the limit.', matched));
+        perform core_private.fail_option('rate', p_options -> 'rate',
+            format('%s events at this rate would take more than 30 days; raise it, or lower the limit.', matched));
     end if;
     -- Really done, then undone: a dry run fails where the real one would.
     begin
-        v_done := array(select r.dead_letter_id from core_private.replay(v_ids, p_options -> 'payload', v_first, v_gap) r);
-        perform core_private.audit('replay_dead_letters', l.namespace, null, null, jsonb_build_object('filter', p_filter, 'options', p_options, 'done', count(*)))
-           from core.dead_letters l where l.dead_letter_id = any (v_done) group by l.namespace;
+        v_done := array(
+            select r.dead_letter_id
+              from core_private.replay(v_ids, p_options -> 'payload', v_first, v_gap) r);
+        perform core_private.audit('replay_dead_letters', l.namespace, null, null,
+                    jsonb_build_object('filter', p_filter, 'options', p_options, 'done', count(*)))
+           from core.dead_letters l
+          where l.dead_letter_id = any (v_done)
+          group by l.namespace;
         if v_dry then
             raise exception using errcode = 'NXDRY', message = 'dry run';
         end if;
@@ -54,11 +66,17 @@ begin
     end;
     done := cardinality(v_done);
     skipped := matched - done;
-    select coalesce(jsonb_agg(jsonb_build_object('why', s.why, 'count', s.n, 'ids', s.ids) order by s.n desc, s.why), '[]') into skips
-      from (select w.why, count(*) as n, (array_agg(l.dead_letter_id order by l.dead_letter_id))[1:10] as ids
+    select coalesce(jsonb_agg(jsonb_build_object('why', s.why, 'count', s.n, 'ids', s.ids)
+                              order by s.n desc, s.why), '[]')
+      into skips
+      from (select w.why, count(*) as n,
+                   (array_agg(l.dead_letter_id order by l.dead_letter_id))[1:10] as ids
               from core.dead_letters l
-             cross join lateral (select coalesce(core_private.why_not_replayed(l.source_kind, l.namespace, l.consumer), 'its source is gone') as why) w
-             where l.dead_letter_id = any (v_ids) and l.dead_letter_id <> all (v_done) group by w.why) s;
+             cross join lateral (
+                 select coalesce(core_private.why_not_replayed(l.source_kind, l.namespace, l.consumer),
+                                 'its source is gone') as why) w
+             where l.dead_letter_id = any (v_ids) and l.dead_letter_id <> all (v_done)
+             group by w.why) s;
     return next;
 end $$;
 comment on function core.replay_dead_letters(jsonb, jsonb) is 'Delivers dead letters again, attempts starting afresh, and resolves them as replayed. Filter: namespace, ids, source, type, reason, before, after, after_id, limit (1,000). Options: payload (edited, one id only), dry_run, rate (events a second: they become due one after another, promoted each second), delay (before the first). Scheduled events are due again at once. skips says why some were left, with the first ten ids of each reason. last_id as after_id goes on behind this batch. Raises NX003, NX004, NX005, NX008, NX009, NX101, NX401, NX402, NX601.';
