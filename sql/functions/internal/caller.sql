@@ -1,5 +1,5 @@
--- Inside a definer function current_user is the owner, so the caller is the role set by SET ROLE, else the login. That it is the caller's own
--- session is for core_private.refuse_borrowed_session to say.
+-- Inside a definer function current_user is the owner, so the caller is the role set by SET ROLE, else the login. That
+-- it is the caller's own session is for core_private.refuse_borrowed_session to say.
 create or replace function core_private.caller()
 returns name
 language sql stable parallel safe

@@ -5,7 +5,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     if core_private.duty_role(p_duty) is null then
-        raise exception using errcode = 'NX006', column = 'p_duty', message = format('there is no duty %s', coalesce(quote_literal(left(p_duty, 100)), 'NULL')),
+        raise exception using errcode = 'NX006', column = 'p_duty',
+            message = format('there is no duty %s', coalesce(quote_literal(left(p_duty, 100)), 'NULL')),
             hint = 'Duties: produce, consume, operate, read.';
     end if;
 end $$;

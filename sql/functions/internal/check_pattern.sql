@@ -4,7 +4,9 @@ language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if p_pattern = '*' or p_pattern ~ '^[A-Za-z0-9][A-Za-z0-9._:/-]{0,199}$' or p_pattern ~ '^[A-Za-z0-9][A-Za-z0-9._:/-]{0,196}[.:][*]$'
+    if p_pattern = '*'
+       or p_pattern ~ '^[A-Za-z0-9][A-Za-z0-9._:/-]{0,199}$'
+       or p_pattern ~ '^[A-Za-z0-9][A-Za-z0-9._:/-]{0,196}[.:][*]$'
        or p_pattern ~ '^[A-Za-z0-9][.:][*]$' then
         return;
     end if;

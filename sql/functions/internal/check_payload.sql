@@ -1,6 +1,6 @@
--- Accept only what a Go consumer can decode exactly. The cheap looks at the text come first: a number beyond 1e308 needs 309
--- digits in jsonb's text, and a nesting of 1,001 needs that many brackets. translate() would do both in one go and take ten
--- times as long.
+-- Accept only what a Go consumer can decode exactly. The cheap looks at the text come first: a number beyond 1e308
+-- needs 309 digits in jsonb's text, and a nesting of 1,001 needs that many brackets. translate() would do both in one
+-- go and take ten times as long.
 create or replace function core_private.check_payload(p_payload jsonb, p_max_bytes integer, p_field text = 'p_payload')
 returns integer
 language plpgsql immutable
@@ -20,16 +20,19 @@ begin
     if v_bytes > p_max_bytes then
         raise exception using errcode = 'NX601', column = p_field,
             message = format('the payload has %s bytes, at most %s are allowed', v_bytes, p_max_bytes),
-            hint = 'Store the large part elsewhere and emit a reference, or raise max_payload_bytes with core.alter_namespace.';
+            hint = 'Store the large part elsewhere and emit a reference, '
+                || 'or raise max_payload_bytes with core.alter_namespace.';
     end if;
     if v_text ~ '[0-9]{255}[0-9]{54}'
-       and jsonb_path_exists(p_payload, 'strict $.** ? (@.type() == "number" && (@ > 1.7976931348623157e308 || @ < -1.7976931348623157e308))') then
+       and jsonb_path_exists(p_payload,
+           'strict $.** ? (@.type() == "number" && (@ > 1.7976931348623157e308 || @ < -1.7976931348623157e308))') then
         raise exception using errcode = 'NX003', column = p_field, message = 'the payload holds a number beyond 1e308',
             hint = 'Send it as a string.';
     end if;
     if v_bytes > 2000 and v_bytes - octet_length(replace(replace(v_text, '[', ''), '{', '')) > 1000
        and jsonb_path_exists(p_payload, 'strict $.**{1000} ? (@.type() == "array" || @.type() == "object")') then
-        raise exception using errcode = 'NX003', column = p_field, message = 'the payload is nested deeper than 1,000 levels',
+        raise exception using errcode = 'NX003', column = p_field,
+            message = 'the payload is nested deeper than 1,000 levels',
             hint = 'Flatten it, or send the deep part as a string.';
     end if;
     return v_bytes;

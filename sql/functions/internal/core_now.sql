@@ -1,5 +1,6 @@
--- Stable, though the clock runs on: a view with something volatile in its columns is computed whole, and no index serves who asks for
--- some rows of it. Within one statement it is asked once or many times, as the plan has it; whoever waits for a time asks again.
+-- Stable, though the clock runs on: a view with something volatile in its columns is computed whole, and no index
+-- serves who asks for some rows of it. Within one statement it is asked once or many times, as the plan has it; whoever
+-- waits for a time asks again.
 create or replace function core.now()
 returns timestamptz
 language sql stable security definer

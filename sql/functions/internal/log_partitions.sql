@@ -1,8 +1,10 @@
--- Begins at the event log, behind a fence, and casts afterwards: bounds of other partitioned tables are no times, and a plan that
--- looked at those first would fail on them. They are written and read in one style and one zone, whatever the session has.
+-- Begins at the event log, behind a fence, and casts afterwards: bounds of other partitioned tables are no times, and a
+-- plan that looked at those first would fail on them. They are written and read in one style and one zone, whatever the
+-- session has.
 create or replace function core_private.log_partitions()
-returns table (relation regclass, partition_name text, from_time timestamptz, to_time timestamptz, is_default boolean, is_month boolean,
-               owner name)
+returns table (
+    relation regclass, partition_name text, from_time timestamptz, to_time timestamptz,
+    is_default boolean, is_month boolean, owner name)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO'
@@ -12,10 +14,12 @@ as $$
 begin
     return query
         with ours as materialized (
-            select i.inhrelid, i.inhparent from pg_inherits i
+            select i.inhrelid, i.inhparent
+              from pg_inherits i
              where i.inhparent = 'core.event_log'::regclass and not i.inhdetachpending),
         named as materialized (
-            select c.oid, c.relname, c.relkind, c.relowner, p.relowner as wanted_owner, pg_get_expr(c.relpartbound, c.oid) as bound
+            select c.oid, c.relname, c.relkind, c.relowner, p.relowner as wanted_owner,
+                   pg_get_expr(c.relpartbound, c.oid) as bound
               from ours o
               join pg_class c on c.oid = o.inhrelid
               join pg_class p on p.oid = o.inhparent),
@@ -27,7 +31,9 @@ begin
                         else ((regexp_match(n.bound, 'TO [(]''([^'']+)''[)]'))[1])::timestamptz end as upper
               from named n)
         select b.oid::regclass, b.relname::text, b.lower, b.upper, b.bound = 'DEFAULT',
-               coalesce(b.relkind = 'r' and b.lower = date_trunc('month', b.lower) and b.upper = b.lower + interval '1 month', false),
+               coalesce(b.relkind = 'r' and b.lower = date_trunc('month', b.lower)
+                            and b.upper = b.lower + interval '1 month',
+                        false),
                pg_get_userbyid(b.relowner)
           from bounded b;
 end $$;

@@ -1,5 +1,5 @@
--- The one clock. nexustest replaces this function; a session setting instead would let anyone fire the future. Not pinned, so that
--- it is inlined; it names nothing without its schema.
+-- The one clock. nexustest replaces this function; a session setting instead would let anyone fire the future. Not
+-- pinned, so that it is inlined; it names nothing without its schema.
 create or replace function core_private.now()
 returns timestamptz
 language sql volatile parallel safe

@@ -1,5 +1,6 @@
 -- Durations are interval strings: a bare number would leave the unit to the reader.
-create or replace function core_private.parse_interval(p_value jsonb, p_field text, p_min interval = '0', p_max interval = '100 years')
+create or replace function core_private.parse_interval(
+    p_value jsonb, p_field text, p_min interval = '0', p_max interval = '100 years')
 returns interval
 language plpgsql stable
 set search_path = pg_catalog, pg_temp

@@ -8,7 +8,8 @@ declare
     v_time timestamptz;
 begin
     -- Without an offset the session's zone would decide.
-    if jsonb_typeof(p_value) = 'string' and v_text ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+ ?(Z|[-+][0-9]{2}(:?[0-9]{2}){0,2})$' then
+    if jsonb_typeof(p_value) = 'string'
+       and v_text ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+ ?(Z|[-+][0-9]{2}(:?[0-9]{2}){0,2})$' then
         begin
             v_time := v_text::timestamptz;
         exception when invalid_datetime_format or datetime_field_overflow or invalid_time_zone_displacement_value then

@@ -5,6 +5,8 @@ language plpgsql stable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    return session_user || case when current_setting('role') in ('none', session_user) then '' else ' as ' || current_setting('role') end;
+    return session_user
+        || case when current_setting('role') in ('none', session_user) then ''
+                else ' as ' || current_setting('role') end;
 end $$;
 comment on function core_private.principal() is 'Who is recorded: the session user, with the role set, if any.';

@@ -1,6 +1,8 @@
 -- Names of queues come from callers and go into dynamic SQL: only registered ones pass.
-create or replace function core_private.queue_owner(p_queue text, p_duty text, p_there boolean = true,
-    out namespace text, out consumer text, out consumer_id integer, out state text, out consumer_retry jsonb, out namespace_retry jsonb, out dlq text)
+create or replace function core_private.queue_owner(
+    p_queue text, p_duty text, p_there boolean = true,
+    out namespace text, out consumer text, out consumer_id integer, out state text,
+    out consumer_retry jsonb, out namespace_retry jsonb, out dlq text)
 returns record
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -9,12 +11,17 @@ as $$
 declare
     v_restricted boolean;
 begin
-    select q.namespace, c.name, c.consumer_id, c.state, c.retry, n.retry, n.restricted, core.dead_letter_queue_name_for_namespace(q.namespace)
-      into namespace, consumer, consumer_id, state, consumer_retry, namespace_retry, v_restricted, dlq
-      from core.queues q join core.namespaces n on n.namespace = q.namespace left join core.consumers c on c.consumer_id = q.consumer_id
+    select q.namespace, c.name, c.consumer_id, c.state,
+           c.retry, n.retry, n.restricted, core.dead_letter_queue_name_for_namespace(q.namespace)
+      into namespace, consumer, consumer_id, state,
+           consumer_retry, namespace_retry, v_restricted, dlq
+      from core.queues q
+      join core.namespaces n on n.namespace = q.namespace
+      left join core.consumers c on c.consumer_id = q.consumer_id
      where q.queue_name = p_queue;
     if not found then
-        raise exception using errcode = 'NX103', column = 'p_queue', message = format('there is no queue %s', coalesce(quote_literal(left(p_queue, 100)), 'NULL')),
+        raise exception using errcode = 'NX103', column = 'p_queue',
+            message = format('there is no queue %s', coalesce(quote_literal(left(p_queue, 100)), 'NULL')),
             hint = 'Queues are listed in core.queues.';
     end if;
     if not core_private.has_duty(namespace, p_duty, v_restricted) then

@@ -17,11 +17,13 @@ begin
     if not pg_has_role(v_caller, core_private.duty_role(p_duty), 'member') then
         raise exception using errcode = 'NX401', column = p_field,
             message = format('role %I may not %s', v_caller, p_duty),
-            detail = 'A definer function of your own does not lend its owner''s rights: the login, or the role set by SET ROLE, is asked.',
+            detail = 'A definer function of your own does not lend its owner''s rights: '
+                || 'the login, or the role set by SET ROLE, is asked.',
             hint = format('grant %I to %I;', core_private.duty_role(p_duty), v_caller);
     end if;
     raise exception using errcode = 'NX402', column = p_field,
-        message = format('namespace %s is restricted and role %I has no grant to %s in it', quote_literal(p_namespace), v_caller, p_duty),
+        message = format('namespace %s is restricted and role %I has no grant to %s in it',
+            quote_literal(p_namespace), v_caller, p_duty),
         hint = format('select core.grant_namespace(%L, %L, %L);', p_namespace, v_caller, p_duty);
 end $$;
 comment on function core_private.require_duty(text, text, text) is 'Raises NX101, NX401 or NX402 unless the caller may do this in that namespace.';

@@ -1,5 +1,6 @@
--- Each in a subtransaction, so that one that fails leaves the others alone. Started and ended by the wall clock for the duration,
--- due by the database clock. One that somebody else is at is left to him, or run beside him, which is recorded nowhere.
+-- Each in a subtransaction, so that one that fails leaves the others alone. Started and ended by the wall clock for the
+-- duration, due by the database clock. One that somebody else is at is left to him, or run beside him, which is
+-- recorded nowhere.
 create or replace function core_private.run_one_sweep(p_name text, p_wait boolean, p_leave boolean)
 returns jsonb
 language plpgsql
@@ -26,7 +27,8 @@ begin
     end if;
     select * into v_sweep from core_private.sweeps s where s.name = p_name;
     if v_sweep is null then
-        raise exception using errcode = 'NX106', column = 'p_name', message = format('there is no sweep %s', coalesce(quote_literal(left(p_name, 100)), 'NULL')),
+        raise exception using errcode = 'NX106', column = 'p_name',
+            message = format('there is no sweep %s', coalesce(quote_literal(left(p_name, 100)), 'NULL')),
             hint = 'Sweeps are listed in core.sweep_status.';
     end if;
     if not v_mine and p_leave then
@@ -38,12 +40,16 @@ begin
         v_error := sqlstate || ' ' || sqlerrm;
     end;
     if not v_mine then
-        return jsonb_strip_nulls(jsonb_build_object('sweep', p_name, 'result', v_result, 'error', v_error, 'beside', true));
+        return jsonb_strip_nulls(
+            jsonb_build_object('sweep', p_name, 'result', v_result, 'error', v_error, 'beside', true));
     end if;
     update core_private.sweeps s
-       set last_started_at = v_now, last_ms = extract(epoch from clock_timestamp() - v_begin) * 1000,
+       set last_started_at = v_now,
+           last_ms = extract(epoch from clock_timestamp() - v_begin) * 1000,
            last_ok_at = case when v_error is null then v_now else s.last_ok_at end,
-           last_result = coalesce(v_result, s.last_result), last_error = v_error, failures = case when v_error is null then 0 else s.failures + 1 end
+           last_result = coalesce(v_result, s.last_result),
+           last_error = v_error,
+           failures = case when v_error is null then 0 else s.failures + 1 end
      where s.name = p_name;
     return jsonb_strip_nulls(jsonb_build_object('sweep', p_name, 'result', v_result, 'error', v_error));
 end $$;

@@ -1,5 +1,6 @@
--- p_search_path: see core.run_sweep. One tick at a time: whoever comes second finds the lock held and leaves, unless somebody sits on it:
--- what is a minute overdue is then run all the same, beside him. Sweeps pass over rows that others hold, and wait three seconds for the rest.
+-- p_search_path: see core.run_sweep. One tick at a time: whoever comes second finds the lock held and leaves, unless
+-- somebody sits on it: what is a minute overdue is then run all the same, beside him. Sweeps pass over rows that others
+-- hold, and wait three seconds for the rest.
 create or replace function core.tick(p_search_path text = current_setting('search_path'))
 returns jsonb
 language plpgsql security definer
@@ -17,14 +18,15 @@ declare
 begin
     perform from core_private.locks l where l.name = 'tick' for update skip locked;
     v_alone := found;
-    -- A sweep with a pg_cron job of its own is run here only when that job is overdue, and so is one of the whole database by a caller who
-    -- may not work on all of it. A clock that was set back makes all due.
+    -- A sweep with a pg_cron job of its own is run here only when that job is overdue, and so is one of the whole
+    -- database by a caller who may not work on all of it. A clock that was set back makes all due.
     for v_name in
         select s.name
           from core_private.sweeps s
          cross join lateral (
             select coalesce(s.last_started_at, case when v_alone then '-infinity' else s.registered_at end) as started,
-                   case when s.driven_by = 'job' or v_partly and s.name in ('cron', 'grants') then 2 * s.every else s.every end
+                   case when s.driven_by = 'job' or v_partly and s.name in ('cron', 'grants')
+                        then 2 * s.every else s.every end
                    + case when v_alone then interval '0' else interval '1 minute' end as patience) d
          where s.enabled and (d.started > v_now and v_alone or d.started <= v_now - d.patience)
          order by s.position
