@@ -1,4 +1,5 @@
--- A retry policy is merged, not replaced: who changes one key has no opinion about the others. A key that is null goes back to its default.
+-- A retry policy is merged, not replaced: who changes one key has no opinion about the others. A key that is null goes
+-- back to its default.
 create or replace function core.alter_namespace(p_namespace text, p_options jsonb)
 returns void
 language plpgsql security definer
@@ -12,10 +13,17 @@ declare
 begin
     perform core_private.require_admin(p_namespace);
     if jsonb_typeof(v_retry) = 'object' then
-        v_back := array(select r.key from jsonb_each(v_retry) r where r.value = 'null' and core_private.retry_defaults() ? r.key);
+        v_back := array(
+            select r.key
+              from jsonb_each(v_retry) r
+             where r.value = 'null' and core_private.retry_defaults() ? r.key);
         v_retry := v_retry - v_back;
         perform core_private.check_namespace_options(jsonb_set(p_options, '{retry}', v_retry));
-        select (n.retry - v_back) || v_retry into v_policy from core.namespaces n where n.namespace = p_namespace for no key update;
+        select (n.retry - v_back) || v_retry
+          into v_policy
+          from core.namespaces n
+         where n.namespace = p_namespace
+           for no key update;
         v_options := jsonb_set(p_options, '{retry}', v_policy);
     end if;
     perform core_private.check_namespace_options(v_options);

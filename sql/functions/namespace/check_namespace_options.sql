@@ -4,7 +4,8 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_known constant text[] := array['metadata', 'retry', 'unhandled_after', 'max_payload_bytes', 'dedupe_for', 'default_consumer', 'restricted'];
+    v_known constant text[] := array[
+        'metadata', 'retry', 'unhandled_after', 'max_payload_bytes', 'dedupe_for', 'default_consumer', 'restricted'];
 begin
     perform core_private.check_option_keys(p_options, v_known);
     if p_options ? 'metadata' and jsonb_typeof(p_options -> 'metadata') <> 'object' then
@@ -14,7 +15,8 @@ begin
         perform core_private.check_policy(p_options -> 'retry', 'retry');
         if (p_options -> 'retry' ->> 'base')::interval > (p_options -> 'retry' ->> 'max')::interval then
             raise exception using errcode = 'NX007', column = 'retry.base',
-                message = format('retry.base is %s, more than retry.max, %s', p_options -> 'retry' ->> 'base', p_options -> 'retry' ->> 'max'),
+                message = format('retry.base is %s, more than retry.max, %s',
+                    p_options -> 'retry' ->> 'base', p_options -> 'retry' ->> 'max'),
                 hint = 'Nothing would come of it: raise max, or lower base.';
         end if;
     end if;
@@ -24,15 +26,21 @@ begin
     if p_options ? 'dedupe_for' then
         perform core_private.parse_interval(p_options -> 'dedupe_for', 'dedupe_for', '1 second', '1 year');
     end if;
-    if p_options ? 'max_payload_bytes' and not coalesce(jsonb_path_exists(p_options, 'strict $.max_payload_bytes ? (@.type() == "number" && @ >= 1024 && @ <= 67108864 && @.floor() == @)'), false) then
-        perform core_private.fail_option('max_payload_bytes', p_options -> 'max_payload_bytes', 'Give a whole number of bytes, 1024 to 67108864.');
+    if p_options ? 'max_payload_bytes' and not coalesce(jsonb_path_exists(p_options,
+        'strict $.max_payload_bytes ? (@.type() == "number" && @ >= 1024 && @ <= 67108864 && @.floor() == @)'),
+        false) then
+        perform core_private.fail_option('max_payload_bytes', p_options -> 'max_payload_bytes',
+            'Give a whole number of bytes, 1024 to 67108864.');
     end if;
-    if p_options ? 'default_consumer' and coalesce(p_options ->> 'default_consumer', '') not in ('on', 'off', 'true', 'false') then
-        perform core_private.fail_option('default_consumer', p_options -> 'default_consumer', 'Give "on", or leave it out.');
+    if p_options ? 'default_consumer'
+       and coalesce(p_options ->> 'default_consumer', '') not in ('on', 'off', 'true', 'false') then
+        perform core_private.fail_option('default_consumer', p_options -> 'default_consumer',
+            'Give "on", or leave it out.');
     end if;
     -- Nobody can create the named consumers that would get the events.
     if (p_options ->> 'default_consumer')::boolean is false then
-        raise exception using errcode = 'NX005', column = 'default_consumer', message = 'default_consumer cannot be off yet: nobody would get the events',
+        raise exception using errcode = 'NX005', column = 'default_consumer',
+            message = 'default_consumer cannot be off yet: nobody would get the events',
             hint = 'Leave default_consumer out, or give "on". Named consumers, for which it is, are not here yet.';
     end if;
     if p_options ? 'restricted' and jsonb_typeof(p_options -> 'restricted') <> 'boolean' then

@@ -13,10 +13,15 @@ begin
     if v_differ.said is null then
         return;
     end if;
-    select core_private.has_duty(p_namespace, 'read', n.restricted) into v_reads from core.namespaces n where n.namespace = p_namespace;
+    select core_private.has_duty(p_namespace, 'read', n.restricted)
+      into v_reads
+      from core.namespaces n
+     where n.namespace = p_namespace;
     raise exception using errcode = 'NX201', column = 'p_options',
-        message = format('namespace %s exists with other options: %s', quote_literal(p_namespace), case when v_reads then v_differ.said else v_differ.named end),
+        message = format('namespace %s exists with other options: %s',
+            quote_literal(p_namespace), case when v_reads then v_differ.said else v_differ.named end),
         hint = format('Leave out what you have no opinion about, or %s: select core.alter_namespace(%L, %L);',
-                      case when v_admin then 'change it' else 'have it changed by ' || core_private.administrators() end, p_namespace, v_differ.change);
+            case when v_admin then 'change it' else 'have it changed by ' || core_private.administrators() end,
+            p_namespace, v_differ.change);
 end $$;
 comment on function core_private.check_same_options(text, jsonb) is 'Raises NX201 if options that are given are not those of the namespace.';

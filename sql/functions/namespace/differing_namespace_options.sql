@@ -1,15 +1,19 @@
--- Who leaves an option out has no opinion about it. What counts is what is in force, however it came to be: by create_namespace, by
--- alter_namespace or by default. "1h" and "3600 s" are one duration, "on" and true one switch. A retry policy is compared key by key, as it
--- is altered.
-create or replace function core_private.differing_namespace_options(p_namespace text, p_options jsonb, out said text, out named text, out change jsonb)
+-- Who leaves an option out has no opinion about it. What counts is what is in force, however it came to be: by
+-- create_namespace, by alter_namespace or by default. "1h" and "3600 s" are one duration, "on" and true one switch. A
+-- retry policy is compared key by key, as it is altered.
+create or replace function core_private.differing_namespace_options(
+    p_namespace text, p_options jsonb, out said text, out named text, out change jsonb)
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
     with stored as (
-        select jsonb_build_object('metadata', n.metadata, 'unhandled_after', n.unhandled_after::text, 'dedupe_for', n.dedupe_for::text,
-                   'max_payload_bytes', n.max_payload_bytes, 'default_consumer', n.default_consumer, 'restricted', n.restricted,
+        select jsonb_build_object(
+                   'metadata', n.metadata, 'unhandled_after', n.unhandled_after::text,
+                   'dedupe_for', n.dedupe_for::text, 'max_payload_bytes', n.max_payload_bytes,
+                   'default_consumer', n.default_consumer, 'restricted', n.restricted,
                    'retry', core_private.retry_defaults() || n.retry) as options
-          from core.namespaces n where n.namespace = p_namespace
+          from core.namespaces n
+         where n.namespace = p_namespace
     ),
     given (path) as (
         select array[k] from jsonb_object_keys(p_options) k where k <> 'retry'
@@ -18,15 +22,20 @@ as $$
     ),
     compared as (
         select g.path, s.options #>> g.path as is_now, p_options #>> g.path as given,
-               case when g.path <@ '{unhandled_after}' or g.path <@ '{dedupe_for}' or g.path in ('{retry,base}', '{retry,max}')
+               case when g.path <@ '{unhandled_after}' or g.path <@ '{dedupe_for}'
+                         or g.path in ('{retry,base}', '{retry,max}')
                     then (s.options #>> g.path)::interval is distinct from (p_options #>> g.path)::interval
-                    when g.path <@ '{default_consumer}' then (s.options #>> g.path)::boolean is distinct from (p_options #>> g.path)::boolean
+                    when g.path <@ '{default_consumer}'
+                    then (s.options #>> g.path)::boolean is distinct from (p_options #>> g.path)::boolean
                     else s.options #> g.path is distinct from p_options #> g.path end as differs
-          from stored s cross join given g
+          from stored s
+         cross join given g
     )
-    select string_agg(format('%s is %s, given %s', array_to_string(c.path, '.'), c.is_now, c.given), '; ' order by c.path),
+    select string_agg(format('%s is %s, given %s', array_to_string(c.path, '.'), c.is_now, c.given),
+                      '; ' order by c.path),
            string_agg(array_to_string(c.path, '.'), ', ' order by c.path),
            jsonb_object_agg(c.path[1], p_options -> c.path[1])
-      from compared c where c.differs
+      from compared c
+     where c.differs
 $$;
 comment on function core_private.differing_namespace_options(text, jsonb) is 'Which of the options given, checked ones, are not those of the namespace, in words and by name, and what core.alter_namespace is to be told to change that; NULL if all are.';

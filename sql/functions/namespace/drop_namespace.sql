@@ -19,12 +19,26 @@ begin
     end if;
     perform from core_private.locks l where l.name = 'namespaces' for update;
     perform core_private.lock_namespace(p_namespace, true);
-    v_queues := array(select q.queue_name from core.queues q where q.namespace = p_namespace
-                      union select u.queue_name from core_private.unregistered_queues(p_namespace) u order by 1);
+    v_queues := array(
+        select q.queue_name
+          from core.queues q
+         where q.namespace = p_namespace
+         union
+        select u.queue_name
+          from core_private.unregistered_queues(p_namespace) u
+         order by 1);
 
     -- Who fires holds rows of these and then emits.
-    perform from core.scheduled_tasks t where t.namespace = p_namespace order by t.task_id for update;
-    perform from core.scheduled_events e where e.namespace = p_namespace and e.status = 'pending' order by e.schedule_id for update;
+    perform
+       from core.scheduled_tasks t
+      where t.namespace = p_namespace
+      order by t.task_id
+        for update;
+    perform
+       from core.scheduled_events e
+      where e.namespace = p_namespace and e.status = 'pending'
+      order by e.schedule_id
+        for update;
     -- Who parks holds a row of these and then waits for the queue; in another order the two would wait for each other.
     perform from core_private.parking k where k.queue_name = any (v_queues) order by k.queue_name for update;
     -- Emits into it wait for these locks and then find the queue gone, so that none slips in after the look below.
@@ -49,8 +63,11 @@ begin
         end loop;
         if v_held then
             raise exception using errcode = 'NX203', column = 'p_namespace',
-                message = format('namespace %s still holds undelivered or scheduled events or unresolved dead letters', quote_literal(p_namespace)),
-                hint = format('Look at core.queue_metrics, core.pending_scheduled_events and core.unresolved_dead_letters, or drop it with all it holds: select core.drop_namespace(%L, %L, true);', p_namespace, p_namespace);
+                message = format('namespace %s still holds undelivered or scheduled events or unresolved dead letters',
+                    quote_literal(p_namespace)),
+                hint = format('Look at core.queue_metrics, core.pending_scheduled_events and '
+                    || 'core.unresolved_dead_letters, or drop it with all it holds: '
+                    || 'select core.drop_namespace(%L, %L, true);', p_namespace, p_namespace);
         end if;
     end if;
     delete from core.event_keys k where k.namespace = p_namespace;

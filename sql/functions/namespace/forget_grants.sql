@@ -1,4 +1,5 @@
--- Nothing tells a database that a role of the cluster was dropped. Its grants count for nobody by then; this is tidying up.
+-- Nothing tells a database that a role of the cluster was dropped. Its grants count for nobody by then; this is tidying
+-- up.
 create or replace function core_private.forget_grants()
 returns integer
 language plpgsql

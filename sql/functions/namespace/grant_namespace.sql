@@ -9,8 +9,10 @@ begin
     perform core_private.require_admin(p_namespace);
     perform core_private.check_duty(p_duty);
     if v_role is null then
-        raise exception using errcode = 'NX107', column = 'p_role', message = format('there is no role %s', coalesce(quote_literal(left(p_role, 100)), 'NULL')),
-            hint = case when p_role is null then 'Name the role that shall have the grant.' else format('create role %I;', p_role) end;
+        raise exception using errcode = 'NX107', column = 'p_role',
+            message = format('there is no role %s', coalesce(quote_literal(left(p_role, 100)), 'NULL')),
+            hint = case when p_role is null then 'Name the role that shall have the grant.'
+                        else format('create role %I;', p_role) end;
     end if;
     insert into core.namespace_grants (namespace, role, role_name, duty, granted_by, granted_at)
     values (p_namespace, v_role, p_role, p_duty, core_private.principal(), core_private.now())

@@ -1,4 +1,5 @@
--- What is addressed by an id of the whole database must not tell more than an id that is not there: the caller named no namespace.
+-- What is addressed by an id of the whole database must not tell more than an id that is not there: the caller named no
+-- namespace.
 create or replace function core_private.is_hidden(p_namespace text)
 returns boolean
 language plpgsql stable

@@ -24,19 +24,30 @@ begin
         perform core_private.check_same_options(p_namespace, p_options);
         return core_private.restore_queues(p_namespace) <> '{}';
     end if;
-    select q.namespace into v_other from core.queues q where q.queue_name in (v_queue, v_dlq) limit 1;
+    select q.namespace
+      into v_other
+      from core.queues q
+     where q.queue_name in (v_queue, v_dlq)
+     limit 1;
     if found then
         raise exception using errcode = 'NX202', column = 'p_namespace',
-            message = format('namespace %s would share the queue %s with namespace %s', quote_literal(p_namespace), v_queue, quote_literal(v_other)),
+            message = format('namespace %s would share the queue %s with namespace %s',
+                quote_literal(p_namespace), v_queue, quote_literal(v_other)),
             hint = '"-" and "_" are one in the name of a queue; choose another name.';
     end if;
 
-    insert into core.namespaces (namespace, created_at, updated_at, options) values (p_namespace, v_now, v_now, p_options);
-    insert into core_private.locks (name) values ('namespace ' || p_namespace) on conflict do nothing;
+    insert into core.namespaces (namespace, created_at, updated_at, options)
+    values (p_namespace, v_now, v_now, p_options);
+    insert into core_private.locks (name)
+    values ('namespace ' || p_namespace)
+    on conflict do nothing;
     perform core_private.apply_namespace_options(p_namespace, p_options);
     insert into core.consumers (namespace, name, patterns, queue_name, created_at)
-    values (p_namespace, 'default', array['*'], v_queue, v_now) returning consumer_id into v_id;
-    insert into core.queues (queue_name, namespace, consumer_id, created_at) values (v_queue, p_namespace, v_id, v_now), (v_dlq, p_namespace, null, v_now);
+    values (p_namespace, 'default', array['*'], v_queue, v_now)
+    returning consumer_id into v_id;
+    insert into core.queues (queue_name, namespace, consumer_id, created_at)
+    values (v_queue, p_namespace, v_id, v_now),
+           (v_dlq, p_namespace, null, v_now);
     perform core_private.create_queue(v_queue);
     perform core_private.create_queue(v_dlq);
     return true;

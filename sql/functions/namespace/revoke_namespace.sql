@@ -7,12 +7,15 @@ begin
     perform core_private.require_admin(p_namespace);
     perform core_private.check_duty(p_duty);
     if p_role is null then
-        raise exception using errcode = 'NX006', column = 'p_role', message = 'p_role is NULL', hint = 'Name the role that shall lose the grant; core.namespace_grants lists them.';
+        raise exception using errcode = 'NX006', column = 'p_role',
+            message = 'p_role is NULL',
+            hint = 'Name the role that shall lose the grant; core.namespace_grants lists them.';
     end if;
     -- A role that has been dropped is known by the name it had.
     delete from core.namespace_grants g
      where g.namespace = p_namespace and g.duty = p_duty
-       and (g.role = core_private.role_named(p_role) or g.role_name = p_role and not exists (select from pg_roles r where r.oid = g.role));
+       and (g.role = core_private.role_named(p_role)
+            or g.role_name = p_role and not exists (select from pg_roles r where r.oid = g.role));
     if p_duty = 'operate' then
         perform core_private.grant_queues(p_namespace);
     end if;
