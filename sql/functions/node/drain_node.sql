@@ -1,5 +1,5 @@
--- The flag is the request; the notification only makes it prompt. A node behind a transaction-mode pooler hears none and sees the flag
--- with its next heartbeat.
+-- The flag is the request; the notification only makes it prompt. A node behind a transaction-mode pooler hears none
+-- and sees the flag with its next heartbeat.
 create or replace function core.drain_node(p_node_id text, p_reason text = null)
 returns boolean
 language plpgsql security definer

@@ -7,7 +7,11 @@ declare
     v_namespace text := core_private.node_namespace(p_node_id, 'operate');
     v_state     text;
 begin
-    select n.state into v_state from core.nodes n where n.node_id = p_node_id and n.state in ('starting', 'active', 'draining', 'lost') for update;
+    select n.state
+      into v_state
+      from core.nodes n
+     where n.node_id = p_node_id and n.state in ('starting', 'active', 'draining', 'lost')
+       for update;
     if not found then
         return false;
     end if;
@@ -17,7 +21,8 @@ begin
         update core.nodes n set state = 'lost' where n.node_id = p_node_id;
         delete from core_private.node_capabilities c where c.node_id = p_node_id;
     end if;
-    perform core_private.audit('forget_node', v_namespace, p_node_id, p_reason, jsonb_build_object('state_before', v_state));
+    perform core_private.audit('forget_node', v_namespace, p_node_id, p_reason,
+        jsonb_build_object('state_before', v_state));
     return true;
 end $$;
 comment on function core.forget_node(text, text) is 'Counts a node that was killed as lost at once, so that its id is free, and takes one that is lost already off the list, as upkeep does after seven days; false if it had stopped. Its leases end by their own time. A node that lives nevertheless registers anew with its next heartbeat, and ends if its id is taken by then. Raises NX104, NX401, NX402.';

@@ -1,12 +1,15 @@
--- Asked of the heartbeat and not of the reaper's verdict alone, so that it does not matter whether the reaper has been by.
+-- Asked of the heartbeat and not of the reaper's verdict alone, so that it does not matter whether the reaper has
+-- been by.
 create or replace function core_private.live_patterns(p_namespace text, p_consumer text, p_now timestamptz)
 returns text[]
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
     select array_agg(distinct c.key order by c.key)
-      from core.nodes n join core_private.node_capabilities c on c.node_id = n.node_id and c.incarnation = n.incarnation
-     where n.namespace = p_namespace and n.state in ('starting', 'active', 'draining') and n.last_heartbeat >= p_now - 3 * n.heartbeat_every
+      from core.nodes n
+      join core_private.node_capabilities c on c.node_id = n.node_id and c.incarnation = n.incarnation
+     where n.namespace = p_namespace and n.state in ('starting', 'active', 'draining')
+       and n.last_heartbeat >= p_now - 3 * n.heartbeat_every
        and c.kind = 'event_type' and c.consumer = p_consumer
 $$;
 comment on function core_private.live_patterns(text, text, timestamptz) is 'The patterns of event types that live nodes handle for a consumer; NULL while no node of it lives.';

@@ -8,7 +8,8 @@ declare
 begin
     select n.namespace into v_namespace from core.nodes n where n.node_id = p_node_id;
     if not found or core_private.is_hidden(v_namespace) then
-        raise exception using errcode = 'NX104', column = 'p_node_id', message = format('there is no node %s', coalesce(quote_literal(left(p_node_id, 200)), 'NULL')),
+        raise exception using errcode = 'NX104', column = 'p_node_id',
+            message = format('there is no node %s', coalesce(quote_literal(left(p_node_id, 200)), 'NULL')),
             hint = 'Nodes are listed in core.node_status.';
     end if;
     perform core_private.require_duty(v_namespace, p_duty);

@@ -9,17 +9,26 @@ declare
     v_lost integer;
 begin
     with lost as (
-        update core.nodes n set state = 'lost'
-          from (select x.node_id from core.nodes x
-                 where x.state in ('starting', 'active', 'draining') and x.last_heartbeat < v_now - 3 * x.heartbeat_every
+        update core.nodes n
+           set state = 'lost'
+          from (select x.node_id
+                  from core.nodes x
+                 where x.state in ('starting', 'active', 'draining')
+                   and x.last_heartbeat < v_now - 3 * x.heartbeat_every
                    and x.namespace <> all (v_closed)
-                 order by x.node_id limit 1000 for update skip locked) silent
+                 order by x.node_id
+                 limit 1000
+                   for update skip locked) silent
          where n.node_id = silent.node_id
         returning n.node_id),
     forgotten as (
-        delete from core_private.node_capabilities c using core.nodes n
-         where n.node_id = c.node_id and n.namespace <> all (v_closed) and (n.state in ('stopped', 'lost') or n.node_id in (select l.node_id from lost l)))
-    select count(*)::integer into v_lost from lost;
+        delete from core_private.node_capabilities c
+         using core.nodes n
+         where n.node_id = c.node_id and n.namespace <> all (v_closed)
+           and (n.state in ('stopped', 'lost') or n.node_id in (select l.node_id from lost l)))
+    select count(*)::integer
+      into v_lost
+      from lost;
     return v_lost;
 end $$;
 comment on function core.reap_nodes() is 'Marks nodes lost that missed three heartbeats, up to 1,000 a call, and none of a restricted namespace in which the caller may neither consume nor operate; returns how many. Leases end by their own time.';

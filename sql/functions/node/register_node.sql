@@ -1,4 +1,6 @@
-create or replace function core.register_node(p_namespace text, p_node_id text, p_given boolean, p_types text[], p_info jsonb = '{}', p_consumers text[] = null)
+create or replace function core.register_node(
+    p_namespace text, p_node_id text, p_given boolean, p_types text[],
+    p_info jsonb = '{}', p_consumers text[] = null)
 returns table (node_id text, incarnation uuid, heartbeat_every interval)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -20,18 +22,23 @@ begin
     perform core_private.lock_namespace(p_namespace, false);
     perform core_private.require_duty(p_namespace, 'consume');
     if p_node_id is null or p_node_id !~ '^[[:graph:]]{1,200}$' then
-        raise exception using errcode = 'NX006', column = 'p_node_id', message = format('node id %s cannot be used', coalesce(quote_literal(left(p_node_id, 100)), 'NULL')),
+        raise exception using errcode = 'NX006', column = 'p_node_id',
+            message = format('node id %s cannot be used', coalesce(quote_literal(left(p_node_id, 100)), 'NULL')),
             hint = 'Use 1 to 200 printable characters without blanks.';
     end if;
     if jsonb_typeof(p_info) is distinct from 'object' then
-        raise exception using errcode = 'NX006', column = 'p_info', message = 'p_info is no object', hint = 'Give an object.';
+        raise exception using errcode = 'NX006', column = 'p_info',
+            message = 'p_info is no object',
+            hint = 'Give an object.';
     end if;
     if cardinality(p_types) > 2000 then
-        raise exception using errcode = 'NX006', column = 'p_types', message = format('there are %s types, more than 2000', cardinality(p_types)),
+        raise exception using errcode = 'NX006', column = 'p_types',
+            message = format('there are %s types, more than 2000', cardinality(p_types)),
             hint = 'Give up to 2000; a pattern such as "prefix.*" stands for many.';
     end if;
     if octet_length(p_info::text) > 65536 then
-        raise exception using errcode = 'NX006', column = 'p_info', message = format('p_info has %s bytes, more than 65536', octet_length(p_info::text)),
+        raise exception using errcode = 'NX006', column = 'p_info',
+            message = format('p_info has %s bytes, more than 65536', octet_length(p_info::text)),
             hint = 'Give up to 65536 bytes.';
     end if;
     foreach v_type in array coalesce(p_types, '{}') loop
@@ -39,18 +46,27 @@ begin
     end loop;
 
     if cardinality(v_consumers) <> coalesce(cardinality(p_types), 0) then
-        raise exception using errcode = 'NX006', column = 'p_consumers', message = format('there are %s types and %s consumers', coalesce(cardinality(p_types), 0), cardinality(v_consumers)),
-            hint = 'Give one consumer for each type, or leave them out: then all types are those of the consumer default.';
+        raise exception using errcode = 'NX006', column = 'p_consumers',
+            message = format('there are %s types and %s consumers',
+                coalesce(cardinality(p_types), 0), cardinality(v_consumers)),
+            hint = 'Give one consumer for each type, or leave them out: '
+                || 'then all types are those of the consumer default.';
     end if;
-    select u.c into v_type from unnest(v_consumers) u(c)
-     where cardinality(p_types) > 0 and not exists (select from core.consumers x where x.namespace = p_namespace and x.name = u.c) limit 1;
+    select u.c
+      into v_type
+      from unnest(v_consumers) u(c)
+     where cardinality(p_types) > 0
+       and not exists (select from core.consumers x where x.namespace = p_namespace and x.name = u.c)
+     limit 1;
     if found then
-        raise exception using errcode = 'NX102', column = 'p_consumers', message = format('namespace %s has no consumer %s', quote_literal(p_namespace), coalesce(quote_literal(left(v_type, 100)), 'NULL')),
+        raise exception using errcode = 'NX102', column = 'p_consumers',
+            message = format('namespace %s has no consumer %s',
+                quote_literal(p_namespace), coalesce(quote_literal(left(v_type, 100)), 'NULL')),
             hint = 'Consumers are listed in core.consumers.';
     end if;
 
-    -- The row is the lock: two newcomers with one name see each other. Whoever leaves one in an open transaction keeps an id, no more.
-    -- The table first: who locks all of it has no id, and another id would wait for him as well.
+    -- The row is the lock: two newcomers with one name see each other. Whoever leaves one in an open transaction keeps
+    -- an id, no more. The table first: who locks all of it has no id, and another id would wait for him as well.
     perform set_config('lock_timeout', '3s', true);
     lock table core.nodes in row exclusive mode;
     loop
@@ -58,58 +74,82 @@ begin
         begin
             perform set_config('lock_timeout', '3s', true);
             insert into core.nodes (node_id, namespace, registered_at, last_heartbeat, incarnation, state)
-            values (v_id, p_namespace, v_now, v_now, v_inc, 'starting') on conflict do nothing;
+            values (v_id, p_namespace, v_now, v_now, v_inc, 'starting')
+            on conflict do nothing;
             exit when found;
-            -- A namespace that is closed to the caller keeps its nodes, even those that are gone, and its name to itself.
-            select n.namespace <> p_namespace and not core_private.has_duty(n.namespace, 'consume', s.restricted) into v_foreign
-              from core.nodes n join core.namespaces s on s.namespace = n.namespace where n.node_id = v_id;
+            -- A namespace that is closed to the caller keeps its nodes, even those that are gone, and its name to
+            -- itself.
+            select n.namespace <> p_namespace and not core_private.has_duty(n.namespace, 'consume', s.restricted)
+              into v_foreign
+              from core.nodes n
+              join core.namespaces s on s.namespace = n.namespace
+             where n.node_id = v_id;
             continue when not found;
             if not v_foreign then
                 select * into v_row from core.nodes n where n.node_id = v_id for no key update;
-                exit when found and (v_row.state in ('stopped', 'lost') or v_row.last_heartbeat < v_now - 3 * v_row.heartbeat_every
-                                     or core_private.was_killed(v_row, p_info));
+                exit when found
+                          and (v_row.state in ('stopped', 'lost')
+                               or v_row.last_heartbeat < v_now - 3 * v_row.heartbeat_every
+                               or core_private.was_killed(v_row, p_info));
             end if;
         exception when lock_not_available then
             v_foreign := null;
         end;
         if v_foreign is null and p_given then
-            raise exception using errcode = 'NX204', column = 'p_node_id', message = format('node id %s is taken by a transaction that has not ended', quote_literal(v_id)),
-                hint = 'Somebody else registers under it, or left a transaction open that did: select * from core.blockers.';
+            raise exception using errcode = 'NX204', column = 'p_node_id',
+                message = format('node id %s is taken by a transaction that has not ended', quote_literal(v_id)),
+                hint = 'Somebody else registers under it, or left a transaction open that did: '
+                    || 'select * from core.blockers.';
         end if;
         if v_foreign and p_given then
-            raise exception using errcode = 'NX204', column = 'p_node_id', message = format('node id %s is taken in another namespace', quote_literal(v_id)),
+            raise exception using errcode = 'NX204', column = 'p_node_id',
+                message = format('node id %s is taken in another namespace', quote_literal(v_id)),
                 hint = 'Ids are those of the whole database. Give each node an id of its own, or leave the id out.';
         end if;
         if p_given then
             raise exception using errcode = 'NX204', column = 'p_node_id',
-                message = format('node %s is alive in namespace %s', quote_literal(v_id), quote_literal(v_row.namespace)),
-                detail = format('Its last heartbeat was at %s; it counts as lost after %s without one.', core_private.iso(v_row.last_heartbeat), 3 * v_row.heartbeat_every),
-                hint = format('Give each node an id of its own, or leave the id out. If that one was killed: select core.forget_node(%L); or: nexus-node node forget %s', v_id, v_id);
+                message = format('node %s is alive in namespace %s',
+                    quote_literal(v_id), quote_literal(v_row.namespace)),
+                detail = format('Its last heartbeat was at %s; it counts as lost after %s without one.',
+                    core_private.iso(v_row.last_heartbeat), 3 * v_row.heartbeat_every),
+                hint = format('Give each node an id of its own, or leave the id out. If that one was killed: '
+                    || 'select core.forget_node(%L); or: nexus-node node forget %s', v_id, v_id);
         end if;
         v_n := v_n + 1;
         v_id := p_node_id || '-' || v_n;
     end loop;
     update core.nodes n
-       set namespace = p_namespace, display_name = p_info ->> 'display_name', description = p_info ->> 'description',
-           metadata = p_info - array['display_name', 'description', 'version', 'gone'], registered_at = v_now, last_heartbeat = v_now,
+       set namespace = p_namespace,
+           display_name = p_info ->> 'display_name', description = p_info ->> 'description',
+           metadata = p_info - array['display_name', 'description', 'version', 'gone'],
+           registered_at = v_now, last_heartbeat = v_now,
            incarnation = v_inc, state = 'starting', version = p_info ->> 'version',
-           capabilities = jsonb_build_object('event_types', to_jsonb(coalesce(p_types, '{}'))), principal = core_private.principal(),
-           session_pid = pg_backend_pid(), drain_requested_at = null
+           capabilities = jsonb_build_object('event_types', to_jsonb(coalesce(p_types, '{}'))),
+           principal = core_private.principal(), session_pid = pg_backend_pid(),
+           drain_requested_at = null
      where n.node_id = v_id;
     delete from core_private.node_capabilities c where c.node_id = v_id;
     insert into core_private.node_capabilities (node_id, incarnation, kind, consumer, key)
-    select distinct v_id, v_inc, 'event_type', u.c, u.t from unnest(p_types, v_consumers) u(t, c);
+    select distinct v_id, v_inc, 'event_type', u.c, u.t
+      from unnest(p_types, v_consumers) u(t, c);
 
-    -- From now on its queues are searched for what nobody handles. What it handles comes back: a first batch here, then core.unpark.
+    -- From now on its queues are searched for what nobody handles. What it handles comes back: a first batch here, then
+    -- core.unpark.
     begin
         insert into core_private.parking (queue_name, seen_at)
-        select c.queue_name, v_now from core.consumers c where c.namespace = p_namespace and c.name = any (v_consumers) and c.queue_name is not null order by c.queue_name
+        select c.queue_name, v_now
+          from core.consumers c
+         where c.namespace = p_namespace and c.name = any (v_consumers) and c.queue_name is not null
+         order by c.queue_name
         on conflict do nothing;
     exception when lock_not_available then
         null; -- another node is adding them; should it not, the next one to register does
     end;
     perform set_config('lock_timeout', v_patience, true);
     perform core.unpark(p_namespace, 1000);
-    return query select v_id, v_inc, n.heartbeat_every from core.nodes n where n.node_id = v_id;
+    return query
+        select v_id, v_inc, n.heartbeat_every
+          from core.nodes n
+         where n.node_id = v_id;
 end $$;
 comment on function core.register_node(text, text, boolean, text[], jsonb, text[]) is 'For nodes: registers under p_node_id, with the event types (patterns) it handles, for the consumer default or for those of p_consumers, which is parallel to p_types; returns its incarnation. A live twin, or any node of a namespace that is closed to the caller, is NX204 if the id was given, else the id is numbered; one of the same login and host whose session is gone was killed and is no twin, nor is one whose process the caller found gone (core.node_process). Raises NX006, NX008, NX101, NX102, NX204, NX401, NX402.';
