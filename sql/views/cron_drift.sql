@@ -1,5 +1,5 @@
--- offset 0 holds back conditions of the reader's, which would be asked of rows that are hidden: security_barrier does not reach into the
--- branches of a union.
+-- offset 0 holds back conditions of the reader's, which would be asked of rows that are hidden: security_barrier does
+-- not reach into the branches of a union.
 create or replace view core.cron_drift as
 (select d.kind, d.jobid, d.jobname, d.task_id, d.namespace, d.detail
    from core_private.own_cron_drift() d

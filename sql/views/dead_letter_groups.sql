@@ -1,13 +1,17 @@
--- A namespace at a time, and in the order of dead_letters_groups_idx, which has all of it; reasons too long for that come from the rows.
+-- A namespace at a time, and in the order of dead_letters_groups_idx, which has all of it; reasons too long for that
+-- come from the rows.
 create or replace view core.dead_letter_groups with (security_invoker = false, security_barrier = true) as
 select n.namespace, g.consumer, g.source_kind, g.event_type, g.reason, g.count, g.oldest, g.newest
-  from core.namespaces n cross join lateral (
-       select l.consumer, l.source_kind, l.event_type, l.reason, count(*) as count, min(l.failed_at) as oldest, max(l.failed_at) as newest
+  from core.namespaces n
+ cross join lateral (
+       select l.consumer, l.source_kind, l.event_type, l.reason,
+              count(*) as count, min(l.failed_at) as oldest, max(l.failed_at) as newest
          from core.dead_letters l
         where l.namespace = n.namespace and l.resolved_at is null and octet_length(l.reason) <= 200
         group by l.event_type, l.consumer, l.source_kind, l.reason
        union all
-       select l.consumer, l.source_kind, l.event_type, l.reason, count(*), min(l.failed_at), max(l.failed_at)
+       select l.consumer, l.source_kind, l.event_type, l.reason,
+              count(*), min(l.failed_at), max(l.failed_at)
          from core.dead_letters l
         where l.namespace = n.namespace and l.resolved_at is null and octet_length(l.reason) > 200
         group by l.event_type, l.consumer, l.source_kind, l.reason) g

@@ -1,9 +1,11 @@
--- A queue at a time, so that who asks for one, or for those of a namespace, does not have all counted. The planner takes a function that is
--- scanned again for one that gives its rows for nothing, but not a sub-select around it.
+-- A queue at a time, so that who asks for one, or for those of a namespace, does not have all counted. The planner
+-- takes a function that is scanned again for one that gives its rows for nothing, but not a sub-select around it.
 create or replace view core.queue_metrics with (security_barrier = true) as
-select q.queue_name, m.queue_length, m.newest_msg_age_seconds, m.oldest_msg_age_seconds, m.visible, m.in_flight, m.waiting, m.delayed, m.parked, m.length_is_estimate,
+select q.queue_name, m.queue_length, m.newest_msg_age_seconds, m.oldest_msg_age_seconds,
+       m.visible, m.in_flight, m.waiting, m.delayed, m.parked, m.length_is_estimate,
        q.namespace
-  from core.queues q cross join lateral (select c.* from core_private.count_queue(q.queue_name) c offset 0) m
+  from core.queues q
+ cross join lateral (select c.* from core_private.count_queue(q.queue_name) c offset 0) m
  where q.namespace = any ((select core_private.namespaces_read_by(current_user))::text[]);
 comment on view core.queue_metrics is 'One row a queue: length, ages, and how many wait for what. Exact up to 10,000 messages, estimates beyond; NULL while somebody holds a lock on the queue that forbids reading, and for one that has lost its table, which core.lost_queues tells.';
 comment on column core.queue_metrics.queue_name is 'The queue, by its name in pgmq.';

@@ -1,9 +1,14 @@
 create or replace view core.sweep_status as
-select s.name, s.every, s.driven_by, s.enabled, s.last_started_at, s.last_ok_at, s.last_ms, s.failures, s.last_error, s.last_result,
-       s.enabled and coalesce(s.last_ok_at, s.registered_at) < (select core.now()) - 3 * s.every - interval '5 minutes' as overdue
+select s.name, s.every, s.driven_by, s.enabled,
+       s.last_started_at, s.last_ok_at, s.last_ms, s.failures, s.last_error, s.last_result,
+       s.enabled
+           and coalesce(s.last_ok_at, s.registered_at)
+               < (select core.now()) - 3 * s.every - interval '5 minutes' as overdue
   from core_private.sweeps s
 union all
-select w.name, w.every, w.driven_by, false, null, null, null, 0, 'NX106 its row was deleted; core.run_sweep registers it again', null, true
+select w.name, w.every, w.driven_by, false,
+       null, null, null, 0, 'NX106 its row was deleted; core.run_sweep registers it again', null,
+       true
   from core_private.wanted_sweeps() w
  where not exists (select from core_private.sweeps s where s.name = w.name);
 comment on view core.sweep_status is 'What core.tick() runs, when it last ran well, and why it did not. One that somebody deleted is shown as not enabled, with NX106 in last_error.';
