@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/nexuspg/nexus"
-	"github.com/nexuspg/nexus/internal/consume"
+	"github.com/nexuspg/nexus/internal/feed"
 	"github.com/nexuspg/nexus/internal/places"
 )
 
@@ -24,7 +24,7 @@ type running struct {
 	runners  []runner
 	places   []*places.Places
 	poll     time.Duration
-	absence  *consume.Absence
+	absence  *feed.Absence
 	draining bool
 }
 

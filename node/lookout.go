@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nexuspg/nexus/internal/consume"
+	"github.com/nexuspg/nexus/internal/feed"
 )
 
 const (
@@ -89,7 +89,7 @@ func (l *lookout) run(ctx context.Context, tell func(runner int, due bool), fail
 				return
 			}
 			failed(err)
-			if consume.QueueLost(err) {
+			if feed.QueueLost(err) {
 				// Runners are to find out themselves, and soon.
 				for _, runner := range waiting {
 					tell(runner, true)

@@ -18,6 +18,7 @@ import (
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/consume"
 	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/feed"
 	"github.com/nexuspg/nexus/internal/places"
 )
 
@@ -52,7 +53,7 @@ type run struct {
 
 	delayedDue chan struct{} // something that was delayed may be due
 
-	absence consume.Absence // of tables of the queue
+	absence feed.Absence // of tables of the queue
 
 	teller *teller // nil: nobody wants to know
 	held   bool    // a service that does not return may have connections of own

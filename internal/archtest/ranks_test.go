@@ -9,8 +9,9 @@ import (
 
 // ranks lists the packages below the module's path from the lowest to the highest; "" is the root, package nexus.
 var ranks = [][]string{
-	{"", "sql", "sql/roles", "cmd/nexus-node/internal/config"},
+	{"", "sql", "sql/roles", "internal/seldom", "cmd/nexus-node/internal/config"},
 	{"internal/db", "internal/svc", "internal/work", "internal/pgdev", "internal/places"},
+	{"internal/feed"},
 	{"internal/consume", "internal/readmodel", "internal/telemetry"},
 	{"queue", "operate", "deadletter", "schedule", "trigger", "outbox", "migrate"},
 	{"cronsync", "workflow", "internal/doctor", "internal/observe"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/feed"
 	"github.com/nexuspg/nexus/internal/work"
 )
 
@@ -48,7 +49,7 @@ func (b *Batches) express(t *batch) {
 	late := b.fallback || time.Now().Before(b.leaseTill) // found out while the claim was under way
 	b.mu.Unlock()
 	if late {
-		t.tx.close(b.ctx)
+		t.tx.close(b.Context())
 		t.left = t.items
 		return
 	}
@@ -56,13 +57,13 @@ func (b *Batches) express(t *batch) {
 	marker, leases, err := b.mark(t)
 	t.overhead = time.Since(marking)
 	if err != nil || leases {
-		t.tx.close(b.ctx)
+		t.tx.close(b.Context())
 		t.left = t.items
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		switch {
 		case err != nil:
-			b.failed(time.Now(), err)
+			b.Failed(err)
 			b.recall(t.xact) // it may be there, and the transaction is not
 		case !b.fallback:
 			b.fallback = true
@@ -84,7 +85,7 @@ func (b *Batches) express(t *batch) {
 	}
 	b.forget(t)
 	if h == nil {
-		t.tx.close(b.ctx)
+		t.tx.close(b.Context())
 		b.adapt(r)
 		t.left = r.left
 		return
@@ -121,9 +122,7 @@ func (b *Batches) express(t *batch) {
 			b.endedEarly(t, hold, items, endedEarly(errUndone, h.end.err))
 		})
 	case haltLost:
-		b.mu.Lock()
-		b.failed(time.Now(), h.end.err)
-		b.mu.Unlock()
+		b.Failed(h.end.err)
 		t.left = t.items
 	case haltFence:
 		b.Log.Warn("messages of an express batch are gone, its effects were rolled back", "source", b.Key(), "events", len(t.items))
@@ -135,7 +134,9 @@ func (b *Batches) express(t *batch) {
 
 // mark notes that the batch is in hand, on another connection.
 func (b *Batches) mark(t *batch) (marker int64, leases bool, err error) {
-	ctx, cancel := context.WithTimeout(b.ctx, min(exchangeTimeout, b.limit))
+	exchange, end := b.Exchange()
+	defer end()
+	ctx, cancel := context.WithTimeout(exchange, b.limit)
 	defer cancel()
 	b.mu.Lock()
 	from := b.markerFrom
@@ -146,7 +147,7 @@ func (b *Batches) mark(t *batch) (marker int64, leases bool, err error) {
 	// What is older than any batch can be was looked at often enough; the sweep of the tick goes on looking.
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.recovered()
+	b.Recovered()
 	if now := time.Now(); now.Sub(b.markerAt) > 2*b.limit+10*time.Second {
 		b.markerFrom, b.marker, b.markerAt = b.marker, marker, now
 	}
@@ -155,7 +156,7 @@ func (b *Batches) mark(t *batch) (marker int64, leases bool, err error) {
 
 // unmark takes the mark back, or sees to it that this is done.
 func (b *Batches) unmark(marker, xact int64) {
-	ctx, cancel := context.WithTimeout(b.ctx, time.Second)
+	ctx, cancel := context.WithTimeout(b.Context(), time.Second)
 	defer cancel()
 	if err := b.queue.closeExpress(ctx, marker); err != nil {
 		b.mu.Lock()
@@ -169,7 +170,7 @@ func (b *Batches) unmark(marker, xact int64) {
 func (b *Batches) recall(xact int64) {
 	b.recalls.Go(func() {
 		for tries := 1; ; tries++ {
-			ctx, cancel := context.WithTimeout(b.ctx, exchangeTimeout)
+			ctx, cancel := b.Exchange()
 			err := b.queue.recallExpress(ctx, xact)
 			cancel()
 			if err == nil {
@@ -178,7 +179,7 @@ func (b *Batches) recall(xact int64) {
 			if db.Unavailable(err) {
 				b.Unavailable(err)
 			}
-			if !pause(b.ctx, min(backoff(tries), time.Second)) {
+			if !pause(b.Context(), min(feed.Backoff(tries), time.Second)) {
 				return
 			}
 		}
@@ -207,16 +208,14 @@ func (b *Batches) lostOften(items []*delivery) (often bool) {
 //
 // When the connection was closed, the server may take a moment to notice and to let go of the rows.
 func (b *Batches) leaseByID(t *batch, items []*delivery, closed bool, then func(*batch, *hold, []*delivery)) {
-	ctx, cancel := context.WithTimeout(b.ctx, exchangeTimeout)
+	ctx, cancel := b.Exchange()
 	defer cancel()
 	got, err := b.queue.leaseThese(ctx, items, db.Interval(b.Lease))
 	for over := time.Now().Add(b.limit); err == nil && closed && len(got) == 0 && time.Now().Before(over) && pause(ctx, 20*time.Millisecond); {
 		got, err = b.queue.leaseThese(ctx, items, db.Interval(b.Lease))
 	}
 	if err != nil {
-		b.mu.Lock()
-		b.failed(time.Now(), err)
-		b.mu.Unlock()
+		b.Failed(err)
 	}
 	if len(got) == 0 {
 		t.left = t.items
@@ -244,7 +243,7 @@ func (b *Batches) underLease(t *batch, items []*delivery) {
 	defer hold.stop()
 	if t.alone && !b.lease {
 		// If the process dies of it, that must not count for what runs beside it.
-		b.await(b.ctx, func() bool { return len(b.busy) == 1 || b.cancelled })
+		b.await(b.Context(), func() bool { return len(b.busy) == 1 || b.cancelled })
 	}
 	for len(items) > 0 {
 		items = b.once(t, hold, items)
@@ -267,11 +266,9 @@ func (b *Batches) once(t *batch, hold *hold, items []*delivery) (left []*deliver
 		b.settle(t, hold, released(items, 0, nexus.ErrDraining.Error(), ""))
 		return nil
 	}
-	tx, err := b.begin(b.ctx, false, "savepoint "+guard)
+	tx, err := b.begin(b.Context(), false, "savepoint "+guard)
 	if err != nil {
-		b.mu.Lock()
-		b.failed(time.Now(), err)
-		b.mu.Unlock()
+		b.Failed(err)
 		b.settle(t, hold, released(items, time.Second, "no connection", textOf(err)))
 		return nil
 	}
@@ -284,7 +281,7 @@ func (b *Batches) once(t *batch, hold *hold, items []*delivery) (left []*deliver
 	}
 	b.forget(t)
 	if h == nil {
-		tx.close(b.ctx)
+		tx.close(b.Context())
 		b.adapt(r)
 		hold.drop(r.done())
 		return r.left
@@ -353,7 +350,7 @@ func released(items []*delivery, after time.Duration, reason, text string) []wor
 func (b *Batches) settle(t *batch, hold *hold, results []work.Result) {
 	over := time.Now().Add(b.Lease)
 	for tries := 1; ; tries++ {
-		ctx, cancel := context.WithTimeout(b.ctx, exchangeTimeout)
+		ctx, cancel := b.Exchange()
 		outcomes, err := b.queue.Settle(ctx, results)
 		cancel()
 		if err == nil {
@@ -361,10 +358,8 @@ func (b *Batches) settle(t *batch, hold *hold, results []work.Result) {
 			t.settled += len(results)
 			break
 		}
-		b.mu.Lock()
-		b.failed(time.Now(), err)
-		b.mu.Unlock()
-		if time.Now().After(over) || !pause(b.ctx, backoff(tries)) {
+		b.Failed(err)
+		if time.Now().After(over) || !pause(b.Context(), feed.Backoff(tries)) {
 			break
 		}
 	}
@@ -446,7 +441,7 @@ type hold struct {
 
 // hold begins to renew the leases of items, which have just been taken.
 func (b *Batches) hold(t *batch, items []*delivery) *hold {
-	ctx, end := context.WithCancel(b.ctx)
+	ctx, end := context.WithCancel(b.Context())
 	h := &hold{b: b, t: t, end: end, done: make(chan struct{}), items: make(map[*delivery]struct{}, len(items))}
 	for _, m := range items {
 		h.items[m] = struct{}{}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/feed"
 	"github.com/nexuspg/nexus/internal/places"
 )
 
@@ -34,6 +35,7 @@ const (
 // One goroutine claims. Each batch has one of its own, as many at once as keep the database busy, as far as there are places.
 type Batches struct {
 	Config
+	*feed.Feed
 	queue *Deliveries
 	limit time.Duration // of an express batch
 
@@ -44,9 +46,6 @@ type Batches struct {
 	linger      time.Duration
 	most        int // batches at once
 
-	ctx   context.Context // of exchanges with the database; ends when it has given up
-	end   context.CancelFunc
-	kick  chan struct{}
 	hurry chan struct{} // closed when handlers are no longer waited for
 
 	mu        sync.Mutex
@@ -58,13 +57,9 @@ type Batches struct {
 	stuck     map[*shared][]*nexus.Delivery // of handlers that do not come back
 	allStuck  time.Time                     // since when they have all places; zero: they have not
 	alive     bool                          // the claiming goroutine
-	draining  bool
-	cancelled bool // nothing may begin any more
+	cancelled bool                          // nothing may begin any more
 
-	looked      time.Time // when a lookout was last answered, until the claiming goroutine takes note of it
-	due         bool      // what it saw
-	pace        pace
-	floor       floor
+	walk        walk // with one key, ""
 	lingerUntil time.Time
 	span        span
 	chunk       int           // On: items behind one savepoint
@@ -72,7 +67,6 @@ type Batches struct {
 
 	fallback   bool          // a node died in express
 	solo       bool          // the last claim found what has to go alone
-	leftAlone  int64         // the lowest item that has to, 0: none
 	leaseTill  time.Time     // this node's own reason to use leases
 	lostAt     time.Time     // the last lost connection
 	losses     map[int64]int // how often a message was lost with its connection of late
@@ -80,31 +74,20 @@ type Batches struct {
 	marker     int64 // a recent one of this node's
 	markerAt   time.Time
 	markerFrom int64 // where to look for the dead
-
-	failures int
-	retryAt  time.Time
-	lastGood time.Time
-	logged   time.Time
-	lastErr  error
 }
 
 // NewBatches prepares to run one group of handlers, see [Handlers.Split]; nothing runs yet. limit bounds an express batch.
 func NewBatches(cfg Config, queue *Deliveries, limit time.Duration) *Batches {
 	cfg.Source = queue
 	b := &Batches{
-		Config: cfg, queue: queue, limit: limit, most: cfg.Places.Total(),
-		kick: make(chan struct{}, 1), hurry: make(chan struct{}), busy: map[*batch]struct{}{}, stuck: map[*shared][]*nexus.Delivery{}, losses: map[int64]int{},
-		pace: pace{poll: cfg.Poll, pause: firstPause},
+		Config: cfg, Feed: cfg.feed(), queue: queue, limit: limit, most: cfg.Places.Total(),
+		hurry: make(chan struct{}), busy: map[*batch]struct{}{}, stuck: map[*shared][]*nexus.Delivery{}, losses: map[int64]int{},
 	}
 	if b.Turn == nil {
 		b.Turn = new(Turn)
 	}
-	if b.Absence == nil {
-		b.Absence = new(Absence)
-	}
-	b.share = cfg.Places.Join(b.stir)
+	b.share = cfg.Places.Join(b.Stir)
 	b.changed.L = &b.mu
-	b.ctx, b.end = context.WithCancel(context.Background())
 	b.patterns, b.maxAttempts = cfg.Handlers.limits()
 	grows := true
 	for _, h := range cfg.Handlers.list { // of those that set something all set the same, see NoneIdle
@@ -126,27 +109,9 @@ func NewBatches(cfg Config, queue *Deliveries, limit time.Duration) *Batches {
 func (b *Batches) Start() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.lastGood, b.alive = time.Now(), true
+	b.Fetched(time.Now())
+	b.alive = true
 	go b.claims()
-}
-
-// Key names the source in wake-ups.
-func (b *Batches) Key() string { return b.queue.Key() }
-
-// Wake makes it look for work at once.
-func (b *Batches) Wake() {
-	b.mu.Lock()
-	b.pace.wake = true
-	b.mu.Unlock()
-	b.stir()
-}
-
-// Looked says that the queue was looked at while it waits, and whether something is due there, whoever may handle it.
-func (b *Batches) Looked(due bool) {
-	b.mu.Lock()
-	b.looked, b.due = time.Now(), b.due || due
-	b.mu.Unlock()
-	b.stir()
 }
 
 // used is how many places are in use: each batch in hand has one, and each that is stuck. The caller holds the mutex.
@@ -161,25 +126,11 @@ func (b *Batches) need() int {
 	return n
 }
 
-func (b *Batches) stir() {
-	select {
-	case b.kick <- struct{}{}:
-	default:
-	}
-}
-
 // Stuck is how many places have handlers that ignore the end of their context, and since when all of them have; zero if one is left.
 func (b *Batches) Stuck() (places int, all time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.stuck), b.allStuck
-}
-
-// LastFetch is when a claim was last answered, or when there was last no room for one, since handlers ran that may come back.
-func (b *Batches) LastFetch() time.Time {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.lastGood
 }
 
 // batchStep is what to do next.
@@ -198,8 +149,6 @@ func (b *Batches) claims() {
 		b.changed.Broadcast()
 		b.mu.Unlock()
 	}()
-	timer := time.NewTimer(time.Hour)
-	defer timer.Stop()
 	for {
 		b.mu.Lock()
 		b.hungry = false
@@ -211,7 +160,7 @@ func (b *Batches) claims() {
 		case s.stop:
 			return
 		case s.announce != 0:
-			b.announce(max(s.announce, 0))
+			b.Tell(s.announce)
 		case s.ask.Limit > 0:
 			t := b.claim(s.ask)
 			b.mu.Lock()
@@ -222,56 +171,38 @@ func (b *Batches) claims() {
 				go b.handle(t)
 			}
 		default:
-			wait := time.Second // so that it shows that it lives
-			if !s.until.IsZero() {
-				wait = min(time.Until(s.until), wait)
-			}
-			timer.Reset(wait)
-			select {
-			case <-b.kick:
-			case <-b.ctx.Done():
-			case <-timer.C:
-			}
+			b.Wait(s.until)
 		}
 	}
 }
 
 // plan decides what to do now. The caller holds the mutex.
 func (b *Batches) plan(now time.Time) batchStep {
-	if !b.looked.IsZero() {
-		b.lastGood = b.looked
-		b.pace.lookedAt(b.looked, b.due)
-		b.looked, b.due = time.Time{}, false
-	}
-	b.pace.unwatched(now)
+	until := b.Begin(now)
 	switch {
-	case b.draining:
+	case b.Draining():
 		return batchStep{stop: true}
-	case now.Before(b.retryAt):
-		return batchStep{until: b.retryAt}
+	case !until.IsZero():
+		return batchStep{until: until}
 	// What is stuck keeps nobody from the database, only its own place.
 	case len(b.busy) >= b.crew() || b.used() >= b.most:
 		if len(b.stuck) < b.most {
-			b.lastGood = now
+			b.Fetched(now)
 		}
 		return batchStep{}
-	case b.pace.wake || !now.Before(b.pace.next):
+	case b.Due(now):
 		if b.hungry = b.share.Hold(b.used()+1) <= b.used(); b.hungry { // it waits its turn
 			if _, all := b.Places.Stuck(); all.IsZero() {
-				b.lastGood = now
+				b.Fetched(now)
 			}
 			return batchStep{}
 		}
 		return batchStep{ask: b.ask(now, b.span.now)}
-	case b.pace.callMe(now):
-		b.pace.announced = now
-		b.pace.next = now // whoever emitted before the flag was up did not call: look once more
-		return batchStep{announce: announceFor}
-	case b.pace.callOff(now):
-		b.pace.announced = time.Time{}
-		return batchStep{announce: -1}
 	}
-	return batchStep{until: b.pace.next}
+	if d := b.Announcement(now); d != 0 {
+		return batchStep{announce: d}
+	}
+	return batchStep{until: b.Next()}
 }
 
 // crew is how many batches to have in hand: as many as keep one of them at the database, where more would only be in each
@@ -294,13 +225,9 @@ func (b *Batches) ask(now time.Time, n int) batchAsk {
 		n = min(n, b.size)
 	}
 	a := batchAsk{Ask: Ask{Types: b.patterns, MaxAttempts: b.maxAttempts, Limit: n}, atLeast: 1}
+	woken, rare := b.Claiming()
 	// What the other batches hold is in the way, since rows that are locked are looked at all the same.
-	a.Floor, a.Window = b.floor.from(now, n*(1+len(b.busy)))
-	if a.Sweep = b.pace.sweepNow(now); a.Sweep {
-		b.pace.sweeping = true
-		a.Window = max(b.pace.sweepWindow, a.Window)
-	}
-	b.pace.wake = false
+	b.walk.begin(now, "", &a.Ask, n*(1+len(b.busy)), false, woken, rare)
 	if b.linger > 0 && (b.lingerUntil.IsZero() || now.Before(b.lingerUntil)) && n == b.size {
 		a.atLeast = n
 	}
@@ -315,7 +242,7 @@ func (b *Batches) ask(now time.Time, n int) batchAsk {
 
 // claim takes a batch; nil if there is none.
 func (b *Batches) claim(a batchAsk) *batch {
-	ctx, cancel := context.WithTimeout(b.ctx, exchangeTimeout)
+	ctx, cancel := b.Exchange()
 	defer cancel()
 	t := &batch{leased: a.lease != ""}
 	var found Found
@@ -338,21 +265,19 @@ func (b *Batches) claim(a batchAsk) *batch {
 	t.claimTook = now.Sub(began)
 
 	b.mu.Lock()
-	if a.Sweep {
-		b.pace.sweeping = false
-	}
 	if err != nil {
-		b.pace.wake = true
+		b.walk.failed(a.Ask)
+		b.Again()
 		if stat := b.Pool.Stat(); t.tx == nil && !t.leased && stat.AcquiredConns() >= stat.MaxConns() {
-			b.lastGood = now // there is no room
+			b.Fetched(now) // there is no room
 		} else {
-			b.failed(now, err)
+			b.Failed(err)
 		}
 	} else {
 		if t.leased || len(t.items) == 0 {
-			b.recovered() // else when the batch has its mark too
+			b.Recovered() // else when the batch has its mark too
 		}
-		b.lastGood = now
+		b.Fetched(now)
 		b.learn(now, a, found, t.claimTook)
 		if len(t.items) > 0 {
 			b.busy[t] = struct{}{}
@@ -372,7 +297,7 @@ func (b *Batches) claim(a batchAsk) *batch {
 		if err == nil && found.Buried > 0 {
 			_, _ = t.tx.conn.Exec(ctx, allowCommitSQL+"; commit") // if that fails they are buried another time
 		}
-		t.tx.close(b.ctx)
+		t.tx.close(b.Context())
 	}
 	return nil
 }
@@ -384,39 +309,28 @@ func (b *Batches) learn(now time.Time, a batchAsk, found Found, took time.Durati
 	}
 	b.solo = a.Alone && found.Alone > 0 && !b.lease
 	if found.Alone > 0 {
-		if b.leftAlone == 0 || found.LeftAlone < b.leftAlone {
-			b.leftAlone = found.LeftAlone
-		}
+		b.walk.left(found)
 		b.Turn.await(b, b.nextAlone)
 	}
 	if found.Few > 0 {
 		if b.lingerUntil.IsZero() {
 			b.lingerUntil = now.Add(b.linger)
 		}
-		b.pace.next = now.Add(max(min(b.linger/4, b.lingerUntil.Sub(now)), time.Millisecond))
+		b.walk.failed(a.Ask) // it has seen enough, and taken nothing
+		b.NextAt(now.Add(max(min(b.linger/4, b.lingerUntil.Sub(now)), time.Millisecond)))
 		return
 	}
 	n := len(found.Items) + found.Buried
-	more := n >= a.Limit
-	switch {
-	case a.Alone && found.Alone > 0:
-		more = true
-	case a.Sweep:
-		if more {
-			b.floor.lower(found.Lowest)
-			took = 0
-		}
-		if crowded := b.pace.sweptNow(now, took, a.Ask, found, more); crowded {
-			b.floor.restart(now)
-			more = true
-		}
-	default:
-		more = b.floor.found(now, a.Limit, a.Window, found)
+	more := a.Alone && found.Alone > 0 // it took one of those, and nothing else
+	if more {
+		b.walk.failed(a.Ask)
+	} else {
+		more = b.walk.end(now, took, "", a.Ask, found)
 	}
 	if n > 0 {
 		b.lingerUntil = time.Time{}
 	}
-	b.pace.claimed(now, n, more)
+	b.Claimed(now, n, more)
 }
 
 // leave ends a batch. The caller holds no mutex.
@@ -434,23 +348,19 @@ func (b *Batches) leave(t *batch) {
 		b.part = average(b.part, t.overhead)
 	}
 	if len(t.left) > 0 {
-		b.floor.lower(slices.MinFunc(t.left, func(x, y *delivery) int { return cmp.Compare(x.msgID, y.msgID) }).msgID)
-		b.pace.next = now
+		b.walk.lower("", slices.MinFunc(t.left, func(x, y *delivery) int { return cmp.Compare(x.msgID, y.msgID) }).msgID)
+		b.NextAt(now)
 	}
 	b.changed.Broadcast()
-	b.stir()
+	b.Stir()
 }
 
 // nextAlone claims again, since the turn of the node is free for an item that has to go alone.
 func (b *Batches) nextAlone() {
 	b.mu.Lock()
-	if b.leftAlone > 0 {
-		b.floor.lower(b.leftAlone)
-		b.leftAlone = 0
-	}
-	b.pace.wake = true
+	b.walk.back()
 	b.mu.Unlock()
-	b.stir()
+	b.Wake()
 }
 
 func average(old, now time.Duration) time.Duration {
@@ -460,58 +370,11 @@ func average(old, now time.Duration) time.Duration {
 	return max((old*7+now)/8, 1)
 }
 
-// failed backs off after an exchange that did not work. The caller holds the mutex.
-func (b *Batches) failed(now time.Time, err error) {
-	if b.ctx.Err() != nil {
-		return
-	}
-	b.failures++
-	b.lastErr = err
-	b.retryAt = now.Add(backoff(b.failures))
-	switch {
-	case b.Absence.note(err, b.Key(), b.Log):
-		b.lastGood = now // the database answered, and a restart of this process would mend nothing
-	case tableGone(err, b.failures):
-	case now.Sub(b.logged) > sayEvery:
-		b.logged = now
-		b.Log.Warn("cannot claim or settle, trying on", "source", b.Key(), "failures", b.failures, "error", err)
-	}
-	if db.Unavailable(err) {
-		go b.Unavailable(err)
-	}
-}
-
-// recovered ends a time of failures. The caller holds the mutex.
-func (b *Batches) recovered() {
-	if b.failures == 0 {
-		return
-	}
-	if b.Absence.over() {
-		b.Log.Info("the queue's tables are back", "source", b.Key())
-	}
-	b.Log.Info("claiming again", "source", b.Key(), "failures", b.failures)
-	b.failures, b.retryAt, b.logged, b.lastErr = 0, time.Time{}, time.Time{}, nil
-}
-
-// announce raises or lowers the flag that makes emitters call.
-func (b *Batches) announce(d time.Duration) {
-	ctx, cancel := context.WithTimeout(b.ctx, exchangeTimeout)
-	defer cancel()
-	if err := b.Announce(ctx, d); err != nil {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.failed(time.Now(), err)
-	}
-}
-
 // Stop ends it: nothing new is claimed, handlers may go on until grace ends, then their contexts end, and shortly after that
 // their transactions. The deliveries of handlers that never returned are the result.
 func (b *Batches) Stop(grace context.Context) []*nexus.Delivery {
-	b.mu.Lock()
-	b.draining = true
-	b.failures, b.retryAt = 0, time.Time{}
-	b.mu.Unlock()
-	b.stir()
+	b.Drain()
+	b.Stir()
 	idle := func() bool { return !b.alive && len(b.busy) == 0 }
 	if !b.await(grace, idle) {
 		b.cancelAll()
@@ -523,7 +386,7 @@ func (b *Batches) Stop(grace context.Context) []*nexus.Delivery {
 	last, cancel := context.WithTimeout(context.Background(), exitMargin)
 	defer cancel()
 	b.await(last, idle)
-	b.end()
+	b.End()
 	b.await(context.Background(), idle)
 	b.recalls.Wait()
 	b.share.Leave()
@@ -567,13 +430,10 @@ func (b *Batches) Work(ctx context.Context, limit int) (handled int, err error) 
 			b.handle(t)
 			handled += t.settled
 		}
-		b.mu.Lock()
-		err, due := b.lastErr, !time.Now().Before(b.pace.next)
-		b.mu.Unlock()
-		if err != nil {
+		if _, err := b.Trouble(); err != nil {
 			return handled, err
 		}
-		if t == nil && !due {
+		if t == nil && !b.Due(time.Now()) {
 			break
 		}
 	}

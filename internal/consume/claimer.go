@@ -6,18 +6,14 @@ import (
 	"time"
 
 	"github.com/nexuspg/nexus"
-	"github.com/nexuspg/nexus/internal/db"
 	"github.com/nexuspg/nexus/internal/work"
 )
-
-// exchangeTimeout bounds one exchange; a server that hangs longer is treated like one that is away.
-const exchangeTimeout = 30 * time.Second
 
 // step is what a claimer does next.
 type step struct {
 	results  []work.Result
 	ask      Ask           // claim if Limit > 0
-	floor    *floor        // where the claim's find is noted
+	key      string        // of the walk
 	limits   []*limit      // reserved for the claim
 	places   int           // held for it
 	announce time.Duration // ask emitters for wake-ups; negative: take it back
@@ -27,8 +23,6 @@ type step struct {
 
 // claimer exchanges with the source until the loop is closed.
 func (l *Loop) claimer() {
-	timer := time.NewTimer(time.Hour)
-	defer timer.Stop()
 	for {
 		l.mu.Lock()
 		s := l.plan(time.Now())
@@ -37,22 +31,13 @@ func (l *Loop) claimer() {
 		case s.stop:
 			return
 		case s.announce != 0:
-			l.announce(max(s.announce, 0))
+			l.Tell(s.announce)
 		case s.ask.Limit > 0 || len(s.results) > 0:
 			// There may be more to do than one claimer can; let the other one look.
-			l.stir()
+			l.Stir()
 			l.exchange(s)
 		default:
-			wait := time.Second // so that a loop without room still shows that it lives
-			if !s.until.IsZero() {
-				wait = min(time.Until(s.until), wait)
-			}
-			timer.Reset(wait)
-			select {
-			case <-l.kick:
-			case <-l.ctx.Done():
-			case <-timer.C:
-			}
+			l.Wait(s.until)
 		}
 	}
 }
@@ -69,22 +54,15 @@ func (l *Loop) next(now time.Time) (s step) {
 	if l.closed {
 		return step{stop: true}
 	}
-	if now.Before(l.retryAt) {
-		return step{until: l.retryAt}
+	if until := l.Begin(now); !until.IsZero() {
+		return step{until: until}
 	}
-	if !l.looked.IsZero() {
-		// It counts as a fetch once a claimer, which would have fetched, has seen it.
-		l.lastGood = l.looked
-		l.pace.lookedAt(l.looked, l.due)
-		l.looked, l.due = time.Time{}, false
-	}
-	l.pace.unwatched(now)
 	want := l.want(now)
 	if len(l.limits) > 0 && l.claiming > 0 {
 		// A claim locks what it looks at, and one without the types of limited handlers would hide their events from the other.
 		want = 0
 	}
-	due := l.pace.wake || !now.Before(l.pace.next)
+	due := l.Due(now)
 	claim := want > 0 && due
 	lacking := l.lacking()
 	if (claim || lacking && due) && now.Before(l.unreadyTill) {
@@ -92,9 +70,9 @@ func (l *Loop) next(now time.Time) (s step) {
 		s.until = l.unreadyTill
 	}
 	l.hungry = lacking && due
-	ripe := len(l.done) >= settleBatch || l.draining || now.Sub(l.since) >= settleDelay
+	ripe := len(l.done) >= settleBatch || l.Draining() || now.Sub(l.since) >= settleDelay
 	if claim {
-		if s.ask, s.floor, s.limits = l.ask(now, want); s.ask.Limit == 0 {
+		if s.ask, s.key, s.limits = l.ask(now, want); s.ask.Limit == 0 {
 			want = 0 // every handler has as much as it may; the next that is done will stir
 		}
 		s.places = l.spare(s.ask.Limit)
@@ -111,20 +89,16 @@ func (l *Loop) next(now time.Time) (s step) {
 	}
 	switch {
 	case s.ask.Limit > 0 || len(s.results) > 0:
-	case l.draining || l.inline:
+	case l.Draining() || l.inline:
 		if len(l.done) > 0 {
 			s.until = l.since.Add(settleDelay)
 		}
-	case l.pace.callMe(now):
-		l.pace.announced = now
-		l.pace.next = now // whoever emitted before the flag was up did not call: look once more
-		s.announce = announceFor
-	case l.pace.callOff(now):
-		l.pace.announced = time.Time{}
-		s.announce = -1
 	default:
+		if s.announce = l.Announcement(now); s.announce != 0 {
+			break
+		}
 		if want > 0 || lacking && !due {
-			s.until = l.pace.next
+			s.until = l.Next()
 		}
 		if due := l.since.Add(settleDelay); len(l.done) > 0 && (s.until.IsZero() || due.Before(s.until)) {
 			s.until = due
@@ -135,7 +109,7 @@ func (l *Loop) next(now time.Time) (s step) {
 
 // want is how many items there is room for. The caller holds the mutex.
 func (l *Loop) want(now time.Time) int {
-	if l.draining || l.inline {
+	if l.Draining() || l.inline {
 		return 0
 	}
 	places := l.places()
@@ -144,7 +118,7 @@ func (l *Loop) want(now time.Time) int {
 	room := free + prefetch - outstanding
 	if free <= 0 && l.claiming == 0 {
 		if _, all := l.Places.Stuck(); all.IsZero() {
-			l.lastGood = now
+			l.Fetched(now)
 		}
 	}
 	switch {
@@ -168,7 +142,7 @@ func (l *Loop) spare(n int) int {
 
 // lacking reports whether nothing can be claimed, since others have the places. The caller holds the mutex.
 func (l *Loop) lacking() bool {
-	return !l.draining && !l.inline && l.claiming == 0 && len(l.ready) == 0 && l.running < len(l.slots) && l.places() <= l.running
+	return !l.Draining() && !l.inline && l.claiming == 0 && len(l.ready) == 0 && l.running < len(l.slots) && l.places() <= l.running
 }
 
 // prefetch is how many items may wait for workers: as many as they get through in readyFor. While others wait for places, no more than
@@ -189,41 +163,25 @@ func (l *Loop) prefetch(places int) int {
 
 // ask makes the claim. Handlers with few workers need care: a claim for their types must not bring more than they may have
 // in hand, and one without their types must not move the floor past their events. The caller holds the mutex.
-func (l *Loop) ask(now time.Time, want int) (Ask, *floor, []*limit) {
+func (l *Loop) ask(now time.Time, want int) (_ Ask, key string, included []*limit) {
 	a := Ask{Types: l.patterns, MaxAttempts: l.maxAttempts, Limit: want}
-	var included []*limit
-	key := ""
 	if len(l.limits) > 0 {
 		whole := a
 		l.alternate = !l.alternate
-		if a, key, included = l.limited(whole, l.alternate || l.pace.pause > firstPause); len(a.Types) == 0 {
+		if a, key, included = l.limited(whole, l.alternate || l.Resting()); len(a.Types) == 0 {
 			if a, key, included = l.limited(whole, true); len(a.Types) == 0 {
-				return Ask{}, nil, nil
+				return Ask{}, "", nil
 			}
 		}
 	}
-	f := l.floors[key]
-	if f == nil {
-		f = &floor{}
-		l.floors[key] = f
-	}
-	a.Floor, a.Window = f.from(now, a.Limit)
-	if f.ahead == 0 && 2*(l.running+len(l.ready)) < a.Limit {
-		// Few are expected, and the others' must not be locked, or the loop they are for passes over them: what is woken together looks at
-		// the same moment. A window of more than twice the limit locks only what is taken.
-		a.Window = max(a.Window, min(2*a.Limit+1, widest))
-	}
-	if a.Sweep = l.pace.sweepNow(now); a.Sweep {
-		l.pace.sweeping = true
-		a.Window = max(l.pace.sweepWindow, a.Window)
-	}
-	l.pace.wake = false
+	woken, rare := l.Claiming()
+	l.walk.begin(now, key, &a, a.Limit, 2*(l.running+len(l.ready)) < a.Limit, woken, rare)
 	a.Alone = l.Turn.take()
 	l.claiming += a.Limit
 	for _, lim := range included {
 		lim.used += a.Limit
 	}
-	return a, f, included
+	return a, key, included
 }
 
 // limited leaves out the patterns of handlers that have no room and, unless rare is set, of all that have a limit. key names
@@ -257,7 +215,7 @@ func (l *Loop) limited(a Ask, rare bool) (_ Ask, key string, included []*limit) 
 
 // exchange settles and claims.
 func (l *Loop) exchange(s step) {
-	ctx, cancel := context.WithTimeout(l.ctx, exchangeTimeout)
+	ctx, cancel := l.Exchange()
 	defer cancel()
 	sent := time.Now()
 	var found Found
@@ -290,54 +248,37 @@ func (l *Loop) exchange(s step) {
 	for _, lim := range s.limits {
 		lim.used -= s.ask.Limit
 	}
-	if s.ask.Sweep {
-		l.pace.sweeping = false
-	}
 	if err != nil {
+		l.walk.failed(s.ask)
 		if !refused {
 			l.done = append(s.results, l.done...)
 			if len(s.results) > 0 {
 				l.since = now
 			}
-			l.pace.wake = l.pace.wake || s.ask.Limit > 0
-			l.failed(now, err)
+			if s.ask.Limit > 0 {
+				l.Again()
+			}
+			l.Failed(err)
 		}
 		if s.ask.Alone {
 			l.Turn.free()
 		}
 		return
 	}
-	l.recovered()
+	l.Recovered()
 	if s.ask.Limit == 0 {
 		return
 	}
-	l.lastGood = now
+	l.Fetched(now)
 	if l.Observer != nil {
 		l.Observer.Claimed(found.Items, found.Buried)
 	}
 	l.noteSize(found.Bytes)
 	n := len(found.Items) + found.Buried
-	more := n >= s.ask.Limit
-	if s.ask.Sweep {
-		took := now.Sub(sent)
-		if more {
-			// Too much for sweeps: let the ordinary walk have it, from there on. Taking so many is what took the time.
-			s.floor.lower(found.Lowest)
-			took = 0
-		}
-		if crowded := l.pace.sweptNow(now, took, s.ask, found, more); crowded {
-			s.floor.restart(now)
-			more = true
-		}
-	} else {
-		more = s.floor.found(now, s.ask.Limit, s.ask.Window, found)
-	}
-	l.pace.claimed(now, n, more)
+	l.Claimed(now, n, l.walk.end(now, now.Sub(sent), s.key, s.ask, found))
 	l.adopt(sent, s.ask.Alone, found.Items)
 	if found.Alone > 0 {
-		if l.leftAlone == 0 || found.LeftAlone < l.leftAlone {
-			l.leftAlone = found.LeftAlone
-		}
+		l.walk.left(found)
 		l.Turn.await(l, l.nextAlone)
 	}
 	if found.Buried > 0 {
@@ -358,7 +299,7 @@ func (l *Loop) noteSize(bytes int) {
 // others. It becomes a plain failure that says why.
 func (l *Loop) oneByOne(results []work.Result) {
 	for _, r := range results {
-		ctx, cancel := context.WithTimeout(l.ctx, exchangeTimeout)
+		ctx, cancel := l.Exchange()
 		outcomes, err := l.Source.Settle(ctx, []work.Result{r})
 		if errors.Is(err, nexus.ErrInvalid) {
 			l.Log.Error("a verdict was refused, the event is retried", append(about(r.Item.Delivery()), "error", err)...)
@@ -380,63 +321,10 @@ func (l *Loop) oneByOne(results []work.Result) {
 		case err != nil:
 			l.mu.Lock()
 			l.settle(r)
-			l.failed(time.Now(), err)
 			l.mu.Unlock()
+			l.Failed(err)
 		}
 		l.answered(outcomes)
-	}
-}
-
-// failed backs off after an exchange that did not work. The caller holds the mutex.
-func (l *Loop) failed(now time.Time, err error) {
-	if errors.Is(err, context.Canceled) && l.ctx.Err() != nil {
-		return
-	}
-	l.failures++
-	l.lastErr = err
-	l.retryAt = now.Add(backoff(l.failures))
-	switch {
-	case l.Absence.note(err, l.Source.Key(), l.Log):
-		l.lastGood = now // the database answered, and a restart of this process would mend nothing
-	case tableGone(err, l.failures):
-	case now.Sub(l.logged) > sayEvery:
-		l.logged = now
-		l.Log.Warn("cannot claim or settle, trying on", "source", l.Source.Key(), "failures", l.failures, "error", err)
-	}
-	if db.Unavailable(err) || errors.Is(err, context.DeadlineExceeded) {
-		go l.Unavailable(err)
-	}
-}
-
-// recovered ends a time of failures. The caller holds the mutex.
-func (l *Loop) recovered() {
-	if l.failures == 0 {
-		return
-	}
-	if l.Absence.over() {
-		l.Log.Info("the queue's tables are back", "source", l.Source.Key())
-	}
-	l.Log.Info("claiming again", "source", l.Source.Key(), "failures", l.failures)
-	l.failures, l.retryAt, l.logged, l.lastErr = 0, time.Time{}, time.Time{}, nil
-}
-
-// announce raises or lowers the flag that makes emitters call. Without it work is found by polling, only later. The database hears
-// last what was decided last: a flag that is down under a loop which counts on it costs each event seconds.
-func (l *Loop) announce(d time.Duration) {
-	l.announcing.Lock()
-	defer l.announcing.Unlock()
-	l.mu.Lock()
-	waits := !l.pace.announced.IsZero()
-	l.mu.Unlock()
-	if waits != (d > 0) {
-		return // the other claimer has decided otherwise since, and says so
-	}
-	ctx, cancel := context.WithTimeout(l.ctx, exchangeTimeout)
-	defer cancel()
-	if err := l.Announce(ctx, d); err != nil {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.failed(time.Now(), err)
 	}
 }
 
@@ -465,7 +353,11 @@ func (l *Loop) Work(ctx context.Context, limit int) (handled int, err error) {
 		}
 		handled++
 		l.handle(t, 0)
-		l.await(ctx, func() bool { err = l.lastErr; return len(l.done) == 0 && l.settling == 0 || l.failures >= workTries })
+		l.await(ctx, func() bool {
+			var failures int
+			failures, err = l.Trouble()
+			return len(l.done) == 0 && l.settling == 0 || failures >= workTries
+		})
 		if err != nil {
 			return handled, err
 		}

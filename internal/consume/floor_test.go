@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nexuspg/nexus/internal/feed"
 	"github.com/nexuspg/nexus/internal/work"
 )
 
@@ -153,7 +154,7 @@ func TestFullClaimsGoOnWhereTheyEnded(t *testing.T) {
 // other, which then rests. A window of more than twice the limit locks only what is taken.
 func TestAnIdleLoopLocksNothingOfOthers(t *testing.T) {
 	idle := func() *Loop {
-		return &Loop{Config: Config{Turn: new(Turn)}, patterns: []string{"a"}, floors: map[string]*floor{}, pace: pace{poll: time.Second}}
+		return &Loop{Config: Config{Turn: new(Turn)}, Feed: feed.New(feed.Config{Poll: time.Second}), patterns: []string{"a"}}
 	}
 	for _, workers := range []int{1, 50, 200, 10_000} {
 		a, _, _ := idle().ask(time.Now(), workers)
@@ -168,7 +169,7 @@ func TestAnIdleLoopLocksNothingOfOthers(t *testing.T) {
 		t.Errorf("busy workers look at %d for a limit of 100", a.Window)
 	}
 	flooded := idle()
-	flooded.floors[""] = &floor{ahead: 1}
+	flooded.walk.floor("").ahead = 1
 	if a, _, _ := flooded.ask(time.Now(), 100); a.Window != 100 {
 		t.Errorf("with more to come they look at %d for a limit of 100", a.Window)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/feed"
 	"github.com/nexuspg/nexus/internal/work"
 )
 
@@ -136,7 +137,7 @@ func (l *Loop) conclude(ctx context.Context, t *task, slot int, tx *transaction,
 	switch {
 	case tx == nil:
 	case mine:
-		tx.close(l.ctx)
+		tx.close(l.Context())
 	default:
 		tx.discard()
 	}
@@ -164,7 +165,7 @@ func (l *Loop) verdict(ctx context.Context, t *task, tx *transaction, e ended) (
 		case tx.ended():
 			r = endedEarly(errEnded, e.err)
 		case r.Action == work.Ack:
-			err := tx.commit(l.ctx, l.Source, t.item)
+			err := tx.commit(l.Context(), l.Source, t.item)
 			switch {
 			case err == nil:
 				if l.Observer != nil {
@@ -214,9 +215,8 @@ func (l *Loop) unready(err error) {
 		return // others found out already
 	}
 	l.unreadyCount++
-	l.unreadyTill = now.Add(backoff(l.unreadyCount))
-	if now.Sub(l.unreadySaid) > sayEvery {
-		l.unreadySaid = now
+	l.unreadyTill = now.Add(feed.Backoff(l.unreadyCount))
+	if l.unreadySaid.Due() {
 		l.Log.Warn("handlers get no transaction, claiming less", "error", err)
 	}
 	if db.Unavailable(err) {

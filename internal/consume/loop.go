@@ -10,7 +10,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/feed"
 	"github.com/nexuspg/nexus/internal/places"
+	"github.com/nexuspg/nexus/internal/seldom"
 	"github.com/nexuspg/nexus/internal/work"
 )
 
@@ -27,9 +29,6 @@ const (
 
 	// exitMargin is how long after the end of the grace time Stop still waits for handlers, and then for what is to be settled.
 	exitMargin = 900 * time.Millisecond
-
-	// sayEvery bounds the lines about one thing that keeps failing.
-	sayEvery = 30 * time.Second
 )
 
 // Config of a loop.
@@ -46,8 +45,8 @@ type Config struct {
 	Observer   work.Observer // may be nil
 	Log        *slog.Logger
 
-	Turn    *Turn    // of the node; nil: one of its own
-	Absence *Absence // likewise
+	Turn    *Turn         // of the node; nil: one of its own
+	Absence *feed.Absence // likewise
 
 	// Announce asks emitters to send a wake-up for this source for so long; zero takes that back. Whoever keeps a lookout for the source
 	// from then on says what it sees by Looked.
@@ -57,21 +56,22 @@ type Config struct {
 	Unavailable func(err error)
 }
 
+func (cfg *Config) feed() *feed.Feed {
+	return feed.New(feed.Config{
+		Key: cfg.Source.Key(), Poll: cfg.Poll, Log: cfg.Log, Announce: cfg.Announce, Unavailable: cfg.Unavailable, Absence: cfg.Absence,
+	})
+}
+
 // Middleware wraps a call of handlers.
 type Middleware func(ctx context.Context, batch []*nexus.Delivery, next func(context.Context) error) error
 
 // Loop runs the handlers of one consumer on one source.
 type Loop struct {
 	Config
+	*feed.Feed
 	patterns    []string
 	maxAttempts []int
 	limits      map[*Handler]*limit
-
-	ctx  context.Context // of exchanges with the database; ends when the loop has given up
-	end  context.CancelFunc
-	kick chan struct{} // something changed that a claimer may act on
-
-	announcing sync.Mutex // comes before mu: one announcement after the other
 
 	mu        sync.Mutex
 	work      sync.Cond // for workers: there is something in ready, or never will be
@@ -86,56 +86,40 @@ type Loop struct {
 	alive     int       // goroutines: workers, claimers, monitor
 	stuck     int       // workers that may never come back
 	allStuck  time.Time // since when all of them are; zero: they are not
-	leftAlone int64     // the lowest item that was left since another one had the turn; 0: none
 	claiming  int       // items asked for and not here yet
 	done      []work.Result
 	since     time.Time // when the first of done came
 	settling  int       // exchanges under way that carry results
-	draining  bool      // claim no more, start no more
 	closed    bool      // everything is settled or given up
 	inline    bool      // items are claimed by the caller of Work only
-	pace      pace
-	floors    map[string]*floor // by the handlers with a limit that a claim leaves out
-	looked    time.Time         // when a lookout was last answered, until a claimer takes note of it
-	due       bool              // what it saw
+	walk      walk      // its keys are the patterns that a claim is for, where handlers have a limit
 	alternate bool
 	speed     time.Duration // moving average of a call
 	size      int           // moving average of a message, in bytes
 	saturated bool          // all workers have had their item for longer than readyFor
-	failures  int           // exchanges in a row
-	retryAt   time.Time
-	lastGood  time.Time // of a fetch, or of having no room for one while some worker may come back
-	logged    time.Time // last line about a failure
-	lastErr   error     // of the last exchange, nil if it worked
 
 	extending  bool
 	extendAt   time.Time // not before, after a failure
-	extendSaid time.Time
+	extendSaid seldom.Line
 
 	unreadyTill  time.Time // claim nothing before: handlers got no transaction
 	unreadyCount int       // in a row
-	unreadySaid  time.Time
+	unreadySaid  seldom.Line
 }
 
 // NewLoop prepares a loop; nothing runs yet.
 func NewLoop(cfg Config) *Loop {
 	l := &Loop{
 		Config: cfg,
+		Feed:   cfg.feed(),
 		limits: map[*Handler]*limit{},
-		kick:   make(chan struct{}, 1),
 		slots:  make([]*task, cfg.Places.Total()),
-		floors: map[string]*floor{},
-		pace:   pace{poll: cfg.Poll, pause: firstPause},
 	}
 	if l.Turn == nil {
 		l.Turn = new(Turn)
 	}
-	if l.Absence == nil {
-		l.Absence = new(Absence)
-	}
 	l.share = cfg.Places.Join(l.placed)
 	l.work.L, l.changed.L = &l.mu, &l.mu
-	l.ctx, l.end = context.WithCancel(context.Background())
 	l.patterns, l.maxAttempts = cfg.Handlers.limits()
 	for _, h := range cfg.Handlers.list {
 		if h.Workers > 0 && h.Workers < cfg.Places.Total() {
@@ -149,7 +133,7 @@ func NewLoop(cfg Config) *Loop {
 func (l *Loop) Start() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.lastGood = time.Now()
+	l.Fetched(time.Now())
 	for i := range l.slots {
 		l.spawn(func() { l.worker(i) })
 	}
@@ -171,39 +155,6 @@ func (l *Loop) spawn(f func()) {
 		}()
 		f()
 	}()
-}
-
-// Key names the source in wake-ups.
-func (l *Loop) Key() string { return l.Source.Key() }
-
-// Wake makes the loop look for work at once.
-func (l *Loop) Wake() {
-	l.mu.Lock()
-	l.pace.wake = true
-	l.mu.Unlock()
-	l.stir()
-}
-
-// Looked says that the source was looked at while the loop waits, and whether something is due there, whoever may handle it.
-func (l *Loop) Looked(due bool) {
-	l.mu.Lock()
-	l.looked, l.due = time.Now(), l.due || due
-	l.mu.Unlock()
-	l.stir()
-}
-
-func (l *Loop) stir() {
-	select {
-	case l.kick <- struct{}{}:
-	default:
-	}
-}
-
-// LastFetch is when the source last answered a claim, or when the loop last had no room for one, since handlers ran that may come back.
-func (l *Loop) LastFetch() time.Time {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.lastGood
 }
 
 // Stuck is how many workers have handlers that ignore the end of their context, and since when all of them have; zero if one is left.
@@ -235,7 +186,7 @@ func (l *Loop) placed() {
 	l.held = l.share.Held()
 	l.work.Broadcast()
 	l.mu.Unlock()
-	l.stir()
+	l.Stir()
 }
 
 // need is how many places the loop has use for. The caller holds the mutex.
@@ -263,7 +214,7 @@ func (l *Loop) take(slot int) *task {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for {
-		if l.draining {
+		if l.Draining() {
 			return nil
 		}
 		if len(l.ready) > 0 && l.running < l.held {
@@ -307,10 +258,10 @@ func (l *Loop) leave(t *task, slot int) {
 	if !l.inline {
 		l.held = l.share.Done(l.need())
 	}
-	if !now.Before(l.pace.next) && l.want(now) > 0 {
-		l.stir()
+	if l.Due(now) && l.want(now) > 0 {
+		l.Stir()
 	}
-	if l.draining || l.inline {
+	if l.Draining() || l.inline {
 		l.changed.Broadcast()
 	}
 }
@@ -322,11 +273,11 @@ func (l *Loop) settle(r ...work.Result) {
 	}
 	if len(l.done) == 0 {
 		l.since = time.Now()
-		l.stir()
+		l.Stir()
 	}
 	l.done = append(l.done, r...)
 	if len(l.done) >= settleBatch {
-		l.stir()
+		l.Stir()
 	}
 }
 
@@ -341,15 +292,9 @@ func (l *Loop) endTurn(t *task) {
 // nextAlone claims again from where items were left that have to go alone.
 func (l *Loop) nextAlone() {
 	l.mu.Lock()
-	if l.leftAlone > 0 {
-		for _, f := range l.floors {
-			f.lower(l.leftAlone)
-		}
-		l.leftAlone = 0
-	}
-	l.pace.wake = true
+	l.walk.back()
 	l.mu.Unlock()
-	l.stir()
+	l.Wake()
 }
 
 // adopt turns found items into tasks, ready to be started. turn says that the claim had the node's turn, which one of them keeps if it is
@@ -370,7 +315,7 @@ func (l *Loop) adopt(sent time.Time, turn bool, items []work.Item) {
 			// Only a difference between the two matchers leads here; it must not become a busy loop.
 			release = append(release, work.Result{Item: it, Action: work.Release, After: time.Minute, Reason: "no handler"})
 			continue
-		case l.draining && !l.inline:
+		case l.Draining() && !l.inline:
 			release = append(release, work.Result{Item: it, Action: work.Release, Reason: nexus.ErrDraining.Error()})
 			continue
 		}
@@ -422,8 +367,7 @@ func about(d *nexus.Delivery) []any {
 // is settled or, without a database, cannot be. The deliveries of handlers that never returned are the result.
 func (l *Loop) Stop(grace context.Context) []*nexus.Delivery {
 	l.mu.Lock()
-	l.draining = true
-	l.failures, l.retryAt = 0, time.Time{} // there is no later
+	l.Drain()
 	for _, t := range l.ready {
 		l.drop(t, work.Result{Action: work.Release, Reason: nexus.ErrDraining.Error()})
 	}
@@ -432,7 +376,7 @@ func (l *Loop) Stop(grace context.Context) []*nexus.Delivery {
 	l.balance()
 	l.work.Broadcast()
 	l.mu.Unlock()
-	l.stir()
+	l.Stir()
 
 	idle := func() bool { return l.running-l.stuck == 0 && l.claiming == 0 }
 	if !l.await(grace, idle) {
@@ -454,7 +398,7 @@ func (l *Loop) Stop(grace context.Context) []*nexus.Delivery {
 	}
 	l.closed = true
 	l.mu.Unlock()
-	l.end()
+	l.End()
 	l.await(context.Background(), func() bool { return l.alive-l.stuck == 0 })
 	l.share.Leave()
 	return stayed

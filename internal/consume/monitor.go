@@ -7,6 +7,7 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/feed"
 	"github.com/nexuspg/nexus/internal/work"
 )
 
@@ -16,7 +17,7 @@ func (l *Loop) monitor() {
 	defer tick.Stop()
 	for {
 		select {
-		case <-l.ctx.Done():
+		case <-l.Context().Done():
 			return
 		case <-tick.C:
 		}
@@ -49,7 +50,7 @@ func (l *Loop) watch(now time.Time) {
 		if now.After(t.leaseEnd.Add(-l.Lease/10)) && !t.item.Acked() {
 			t.stop(now, nexus.ErrLeaseLost)
 		}
-		if over := t.overdue(now); !over.IsZero() && now.Sub(over) > stay && !l.draining {
+		if over := t.overdue(now); !over.IsZero() && now.Sub(over) > stay && !l.Draining() {
 			l.Log.Error("a handler ignores the end of its context, its worker is stuck", t.route.about(t.d)...)
 			l.abandon(t, l.overdue(t))
 		}
@@ -103,7 +104,7 @@ func (l *Loop) renewable(now time.Time) []*task {
 
 // renew extends leases in one statement and cancels the handlers of those that are lost.
 func (l *Loop) renew(tasks []*task) {
-	ctx, cancel := context.WithTimeout(l.ctx, l.Lease/3)
+	ctx, cancel := context.WithTimeout(l.Context(), l.Lease/3)
 	defer cancel()
 	items := make([]work.Item, len(tasks))
 	for i, t := range tasks {
@@ -118,8 +119,7 @@ func (l *Loop) renew(tasks []*task) {
 	if err != nil {
 		now := time.Now()
 		l.extendAt = now.Add(min(l.Lease/10, time.Second))
-		if !QueueLost(err) && now.Sub(l.extendSaid) > sayEvery && l.ctx.Err() == nil {
-			l.extendSaid = now
+		if !feed.QueueLost(err) && l.Context().Err() == nil && l.extendSaid.Due() {
 			l.Log.Warn("cannot renew leases, trying on", "source", l.Source.Key(), "error", err)
 		}
 		if db.Unavailable(err) {

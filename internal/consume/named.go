@@ -10,7 +10,7 @@ import (
 // about this batch and are left out.
 func named(err error, batch []*delivery) map[*delivery]error {
 	found := map[*delivery]error{}
-	walk(err, func(e *nexus.DeliveryError) {
+	namedIn(err, func(e *nexus.DeliveryError) {
 		m := boundTo(e.Delivery)
 		if m == nil || e.Err == nil || !slices.Contains(batch, m) {
 			return
@@ -22,9 +22,9 @@ func named(err error, batch []*delivery) map[*delivery]error {
 	return found
 }
 
-// walk calls f for each named error in the tree of err, but not for those inside of one. Unwrap belongs to the handlers, so
+// namedIn calls f for each named error in the tree of err, but not for those inside of one. Unwrap belongs to the handlers, so
 // it may panic; what was found before counts.
-func walk(err error, f func(*nexus.DeliveryError)) {
+func namedIn(err error, f func(*nexus.DeliveryError)) {
 	defer func() { _ = recover() }()
 	switch e := err.(type) { //nolint:errorlint // this is the walk through the tree that errors.As would do, to find all
 	case *nexus.DeliveryError:
@@ -33,9 +33,9 @@ func walk(err error, f func(*nexus.DeliveryError)) {
 		}
 	case interface{ Unwrap() []error }:
 		for _, one := range e.Unwrap() {
-			walk(one, f)
+			namedIn(one, f)
 		}
 	case interface{ Unwrap() error }:
-		walk(e.Unwrap(), f)
+		namedIn(e.Unwrap(), f)
 	}
 }

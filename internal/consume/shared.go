@@ -193,7 +193,7 @@ func (r *shared) savepoint(sql string, begin ...string) *halt {
 		r.tx.dirty = false
 	}
 	sql = strings.Join(append([]string{sql}, begin...), "; ")
-	ctx, cancel := context.WithTimeout(r.b.ctx, finishTimeout)
+	ctx, cancel := context.WithTimeout(r.b.Context(), finishTimeout)
 	defer cancel()
 	if _, err := r.tx.conn.Exec(ctx, sql); err != nil {
 		return r.broke(ended{err: err})
@@ -484,7 +484,7 @@ func (r *shared) stuck(done chan struct{}) *halt {
 // quit gives the transaction up.
 func (r *shared) quit(h *halt) {
 	if h.stuck == nil {
-		r.tx.close(r.b.ctx)
+		r.tx.close(r.b.Context())
 		return
 	}
 	list := own(r.t.items)
@@ -506,7 +506,7 @@ func (r *shared) quit(h *halt) {
 		r.b.allStuck = time.Time{}
 		r.b.share.Stuck(-1)
 		r.b.share.Done(r.b.need())
-		r.b.stir()
+		r.b.Stir()
 	}()
 }
 
@@ -523,7 +523,7 @@ func (r *shared) commit(marker *int64) *halt {
 		results = append(results, work.Result{Item: m})
 	}
 	results = append(results, r.bad...)
-	ctx, cancel := context.WithTimeout(r.b.ctx, finishTimeout)
+	ctx, cancel := context.WithTimeout(r.b.Context(), finishTimeout)
 	defer cancel()
 	outcomes, err := r.b.queue.commitBatch(ctx, r.tx, marker, results)
 	switch {

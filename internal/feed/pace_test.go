@@ -1,4 +1,4 @@
-package consume
+package feed
 
 import (
 	"testing"
@@ -68,69 +68,15 @@ func TestEmittersAreAskedToCallOnlyWhileIdle(t *testing.T) {
 	}
 }
 
-func TestSweepsAreBoundedInTime(t *testing.T) {
-	p := pace{poll: time.Second, pause: firstPause}
-	now := time.Now()
-	if !p.sweepNow(now) {
-		t.Fatal("the first claim is no sweep")
-	}
-	p.sweptNow(now, 50*time.Millisecond, Ask{Window: 100}, Found{Looked: 3}, false)
-	p.pause = time.Second // idle
-	p.wake = true
-	if p.sweepNow(now.Add(time.Minute)) {
-		t.Error("sweeps when called")
-	}
-	p.wake = false
-	if p.sweepNow(now.Add(sweepShare*50*time.Millisecond - time.Millisecond)) {
-		t.Error("sweeping takes more than its share of the time")
-	}
-	if !p.sweepNow(now.Add(sweepShare * 50 * time.Millisecond)) {
-		t.Error("no sweep at its time")
-	}
-	p.sweptNow(now, time.Hour, Ask{Window: 100}, Found{Looked: 3}, false)
-	if !p.sweepNow(now.Add(sweepBackup)) {
-		t.Error("a slow sweep was the last one for ever")
-	}
-}
-
-// A crowd of rows that nobody here handles must not hide what is due behind it.
-func TestSweepWidensAndThenWalks(t *testing.T) {
-	p := pace{poll: time.Second, pause: firstPause}
-	now := time.Now()
-	window := 100
-	for window < maxWindow {
-		if p.sweptNow(now, time.Millisecond, Ask{Window: window}, Found{Looked: window}, false) {
-			t.Fatalf("gave up at a window of %d", window)
-		}
-		if p.sweepWindow <= window {
-			t.Fatalf("window %d after a full one of %d", p.sweepWindow, window)
-		}
-		window = p.sweepWindow
-	}
-	if !p.sweptNow(now, time.Millisecond, Ask{Window: window}, Found{Looked: window}, false) {
-		t.Error("the largest window was full and the queue is not walked")
-	}
-	if p.sweepNow(now.Add(time.Hour)) {
-		t.Error("a sweep in the middle of the walk")
-	}
-	p.claimed(now.Add(time.Second), 0, false) // the walk ends
-	if p.sweepNow(now.Add(time.Second + sweepShare*time.Second - time.Millisecond)) {
-		t.Error("walking takes more than a sweep's share of the time")
-	}
-	if !p.sweepNow(now.Add(time.Second + sweepShare*time.Second)) {
-		t.Error("no sweep at its time")
-	}
-}
-
 func TestBackoff(t *testing.T) {
 	for n := 1; n < 100; n++ {
-		if d := backoff(n); d <= 0 || d > maxBackoff {
-			t.Errorf("backoff(%d) = %s", n, d)
+		if d := Backoff(n); d <= 0 || d > maxBackoff {
+			t.Errorf("Backoff(%d) = %s", n, d)
 		}
 	}
 }
 
-func TestAnIdleLoopRestsWhileALookoutIsAnswered(t *testing.T) {
+func TestAnIdleEngineRestsWhileALookoutIsAnswered(t *testing.T) {
 	p := pace{poll: time.Second, pause: firstPause}
 	now := time.Now()
 	idle := func() {
@@ -156,8 +102,8 @@ func TestAnIdleLoopRestsWhileALookoutIsAnswered(t *testing.T) {
 	if p.next.After(now) {
 		t.Error("no claim although something is due")
 	}
-	if !p.sweepNow(now) {
-		t.Error("the claim for what is due by time is no sweep")
+	if !p.rare() {
+		t.Error("the claim for what is due by time is not one of few, which sweep")
 	}
 	idle()
 	later := now.Add(lookedFor)

@@ -1,12 +1,12 @@
-package consume
+package feed
 
 import (
 	"errors"
 	"log/slog"
 	"sync"
-	"time"
 
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/seldom"
 )
 
 // Absence is what a node knows of tables of its queue that are missing. Somebody has to make them again, which may take long, and until
@@ -14,7 +14,7 @@ import (
 type Absence struct {
 	mu   sync.Mutex
 	err  error // what the database says; nil while all are there, as far as is known
-	told time.Time
+	said seldom.Line
 }
 
 // Err is what is missing, nil if nothing is known to be.
@@ -32,8 +32,7 @@ func (a *Absence) note(err error, source string, log *slog.Logger) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	// An exchange that touches the one queue alone may go well while another one is missing.
-	if now := time.Now(); a.err == nil && now.Sub(a.told) > sayEvery {
-		a.told = now
+	if a.err == nil && a.said.Due() {
 		log.Error("queue tables are missing: nothing is taken or settled until they are made again", "source", source, "error", err)
 	}
 	a.err = err

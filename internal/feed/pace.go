@@ -1,4 +1,4 @@
-package consume
+package feed
 
 import (
 	"math/rand/v2"
@@ -6,15 +6,15 @@ import (
 )
 
 const (
-	firstPause = 5 * time.Millisecond // after an empty claim; doubles up to Config.Poll
+	firstPause = 5 * time.Millisecond // after an empty claim; doubles up to Poll
 
-	// announceAt is how many empty claims in a row make the loop ask emitters to wake it.
+	// announceAt is how many empty claims in a row make the feed ask emitters to wake it.
 	announceAt = 3
 
 	// announceFor is how long emitters believe that; it is renewed in half the time.
 	announceFor = 10 * time.Second
 
-	// lookedFor is how long an answer of the lookout holds. While it holds, an idle loop claims only every restFor: the lookout tells it
+	// lookedFor is how long an answer of the lookout holds. While it holds, an idle engine claims only every restFor: the lookout tells it
 	// when something is due.
 	lookedFor = 6 * time.Second
 	restFor   = 30 * time.Second
@@ -22,12 +22,8 @@ const (
 	// busyFor is how long work must have come without a gap before emitters are spared the notifications.
 	busyFor = 200 * time.Millisecond
 
-	sweepMin, sweepMax = time.Second, 3 * time.Second
-
-	// sweepShare bounds the time spent sweeping: a sweep that took d is followed by none for sweepShare × d. With a held
-	// xmin horizon and many dead rows one takes 50 ms.
-	sweepShare  = 50
-	sweepBackup = time.Minute // but there is always a next one
+	// rareFrom is the pause from which on claims count as rare.
+	rareFrom = 250 * time.Millisecond
 
 	minBackoff, maxBackoff = 50 * time.Millisecond, 5 * time.Second
 )
@@ -43,14 +39,6 @@ type pace struct {
 
 	announced time.Time // when emitters were last asked to call, zero if they need not
 	looked    time.Time // when the lookout was last answered, zero if it is not trusted
-
-	nextSweep time.Time
-	swept     time.Time     // the end of the last sweep
-	sweepTook time.Duration // without the time that taking items needs
-	sweeping  bool
-
-	sweepWindow int       // 0: fits the limit
-	walking     time.Time // since when the queue is walked from its start in place of a sweep, zero if it is not
 }
 
 // claimed learns from a claim that brought n items; more says that there is surely more.
@@ -70,9 +58,6 @@ func (p *pace) claimed(now time.Time, n int, more bool) {
 		p.next = now
 		return
 	}
-	if !p.walking.IsZero() {
-		p.swept, p.sweepTook, p.walking = now, now.Sub(p.walking), time.Time{}
-	}
 	wait := p.pause
 	if wait >= p.poll {
 		// Nodes that went idle together must not stay in step.
@@ -85,36 +70,8 @@ func (p *pace) claimed(now time.Time, n int, more bool) {
 	p.pause = min(2*max(p.pause, firstPause), p.poll)
 }
 
-// sweepNow reports whether the claim that is due now should go by due time. A loop that waits long between claims sweeps
-// with each, since a sweep sees everything, unless a crowd of other types hides it. Who was called looks at the new end first.
-func (p *pace) sweepNow(now time.Time) bool {
-	if p.sweeping || p.wake || !p.walking.IsZero() {
-		return false
-	}
-	if now.Sub(p.swept) < min(sweepShare*p.sweepTook, sweepBackup) {
-		return false
-	}
-	return !now.Before(p.nextSweep) || p.sweepWindow == 0 && p.pause >= min(250*time.Millisecond, p.poll)
-}
-
-// sweptNow learns from a sweep. It reports whether so many rows of no interest are due that no sweep sees past them; then the
-// queue has to be walked from its start, which counts as the sweep.
-func (p *pace) sweptNow(now time.Time, took time.Duration, ask Ask, found Found, more bool) (crowded bool) {
-	p.sweeping = false
-	p.swept, p.sweepTook = now, took
-	p.nextSweep = now.Add(sweepMin + rand.N(sweepMax-sweepMin))
-	switch {
-	case more || found.Looked < ask.Window:
-		p.sweepWindow = 0
-	case ask.Window < maxWindow:
-		p.sweepWindow = min(4*ask.Window, maxWindow)
-		p.nextSweep = now
-	default:
-		p.walking = now
-		return true
-	}
-	return false
-}
+// rare reports whether claims are far between.
+func (p *pace) rare() bool { return p.pause >= min(rareFrom, p.poll) }
 
 // lookedAt learns what the lookout saw. What is due by time is a sweep's to find.
 func (p *pace) lookedAt(now time.Time, due bool) {
@@ -124,7 +81,7 @@ func (p *pace) lookedAt(now time.Time, due bool) {
 	}
 }
 
-// unwatched ends the long rest of a loop whose lookout has no answer any more.
+// unwatched ends the long rest of an engine whose lookout has no answer any more.
 func (p *pace) unwatched(now time.Time) {
 	if !p.looked.IsZero() && now.Sub(p.looked) >= lookedFor {
 		p.looked, p.next = time.Time{}, now
@@ -141,8 +98,8 @@ func (p *pace) callOff(now time.Time) bool {
 	return p.empty == 0 && !p.announced.IsZero() && !p.busy.IsZero() && now.Sub(p.busy) > busyFor
 }
 
-// backoff is the wait after the nth failure in a row.
-func backoff(n int) time.Duration {
+// Backoff is the wait after the nth failure in a row.
+func Backoff(n int) time.Duration {
 	d := minBackoff << min(n-1, 10)
 	d = min(d, maxBackoff)
 	return d/2 + rand.N(d/2+1)
