@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"runtime"
 	"strconv"
 	"strings"
@@ -65,29 +66,41 @@ func TestRetryDelayCountsFromTheEnd(t *testing.T) {
 // A database that is stricter than this package must not make an event go round, nor hide why it failed.
 func TestVerdictThatTheDatabaseRefusesIsARetry(t *testing.T) {
 	t.Parallel()
-	db := newDB(t)
-	db.Exec(`do $$ begin
-		execute replace(pg_get_functiondef('core_private.settle_failed'::regproc), $q$interval '30 days'$q$, $q$interval '1 hour'$q$);
-	end $$`)
-	n := node.New(db.Pool, node.Config{Namespace: ns, Retry: quick})
-	n.OnLeased("x", func(_ context.Context, d *nexus.Delivery) error {
-		if d.Attempt == 1 {
-			return nexus.Retry(2 * time.Hour)
-		}
-		return nil
-	})
-	n.OnLeased("once", func(context.Context, *nexus.Delivery) error { return nexus.Retry(2 * time.Hour) }).Retry.MaxAttempts = 1
-	n.OnLeased("y", func(context.Context, *nexus.Delivery) error { return nil })
-	start(t, n)
-	x, once := emit(t, db, "x", nil), emit(t, db, "once", nil)
-	emit(t, db, "y", nil)
-	db.Wait(queueEmpty)
-	recorded := `select concat_ws(' ', action, reason, error) from core.delivery_errors where event_uid = $1`
-	if text := dbtest.Get[string](db, recorded, x.EventUID.String()); !strings.HasPrefix(text, "retry error the verdict was refused") {
-		t.Errorf("recorded %q, want that the verdict was refused", text)
+	modes := maps.Clone(sharing)
+	modes["On"] = func(n *node.Node, pattern string, fn func(context.Context, pgx.Tx, *nexus.Delivery) error) *node.Handler {
+		return n.On(pattern, fn)
 	}
-	if text := dbtest.Get[string](db, recorded, once.EventUID.String()); !strings.HasPrefix(text, "bury error the verdict was refused") {
-		t.Errorf("at the last attempt: recorded %q, want a burial that says that the verdict was refused", text)
+	modes["OnLeased"] = func(n *node.Node, pattern string, fn func(context.Context, pgx.Tx, *nexus.Delivery) error) *node.Handler {
+		return n.OnLeased(pattern, func(ctx context.Context, d *nexus.Delivery) error { return fn(ctx, nil, d) })
+	}
+	for mode, on := range modes {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			db := newDB(t)
+			db.Exec(`do $$ begin
+				execute replace(pg_get_functiondef('core_private.settle_failed'::regproc), $q$interval '30 days'$q$, $q$interval '1 hour'$q$);
+			end $$`)
+			n := node.New(db.Pool, node.Config{Namespace: ns, Retry: quick})
+			on(n, "x", func(_ context.Context, _ pgx.Tx, d *nexus.Delivery) error {
+				if d.Attempt == 1 {
+					return nexus.Retry(2 * time.Hour)
+				}
+				return nil
+			})
+			on(n, "once", func(context.Context, pgx.Tx, *nexus.Delivery) error { return nexus.Retry(2 * time.Hour) }).Retry.MaxAttempts = 1
+			on(n, "y", func(context.Context, pgx.Tx, *nexus.Delivery) error { return nil })
+			start(t, n)
+			x, once := emit(t, db, "x", nil), emit(t, db, "once", nil)
+			emit(t, db, "y", nil)
+			db.Wait(queueEmpty)
+			recorded := `select coalesce(string_agg(concat_ws(' ', action, reason, error), '; '), '') from core.delivery_errors where event_uid = $1`
+			if text := dbtest.Get[string](db, recorded, x.EventUID.String()); !strings.HasPrefix(text, "retry error the verdict was refused") || strings.Contains(text, "; ") {
+				t.Errorf("recorded %q, want once that the verdict was refused", text)
+			}
+			if text := dbtest.Get[string](db, recorded, once.EventUID.String()); !strings.HasPrefix(text, "bury error the verdict was refused") {
+				t.Errorf("at the last attempt: recorded %q, want a burial that says that the verdict was refused", text)
+			}
+		})
 	}
 }
 

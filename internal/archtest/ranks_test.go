@@ -30,6 +30,7 @@ var beside = map[string]struct {
 	"nexustest/container":              {nil, "it belongs to users' tests"},
 	"internal/dbtest":                  {[]string{"nexustest", "nexustest/container", "internal/bigdb", "internal/everycall", "internal/pgdev/cmd/with-postgres"}, "it belongs to tests"},
 	"internal/mainjob":                 {[]string{"chaos"}, "it belongs to tests"},
+	"internal/consume/sourcetest":      {nil, "it belongs to tests"},
 	"internal/archtest":                {nil, "it only holds tests"},
 	"internal/everycall":               {nil, "it belongs to tests"},
 	"internal/bigdb":                   {nil, "it belongs to tests"},

@@ -358,6 +358,10 @@ func (b *Batches) settle(t *batch, hold *hold, results []work.Result) {
 			t.settled += len(results)
 			break
 		}
+		if errors.Is(err, nexus.ErrInvalid) {
+			b.oneByOne(t, results)
+			break
+		}
 		b.Failed(err)
 		if time.Now().After(over) || !pause(b.Context(), feed.Backoff(tries)) {
 			break
@@ -368,6 +372,19 @@ func (b *Batches) settle(t *batch, hold *hold, results []work.Result) {
 		items[i] = r.Item.(*delivery)
 	}
 	hold.drop(items)
+}
+
+// oneByOne settles results that were refused together.
+func (b *Batches) oneByOne(t *batch, results []work.Result) {
+	for _, r := range results {
+		ctx, cancel := b.Exchange()
+		outcomes, err := b.settleAlone(ctx, r)
+		cancel()
+		if err == nil {
+			b.settled([]work.Result{r}, outcomes)
+			t.settled++
+		}
+	}
 }
 
 func pause(ctx context.Context, d time.Duration) bool {

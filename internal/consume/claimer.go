@@ -295,30 +295,16 @@ func (l *Loop) noteSize(bytes int) {
 	}
 }
 
-// oneByOne settles results that were refused together, so that the one that cannot be settled as it is does not hold up the
-// others. It becomes a plain failure that says why.
+// oneByOne settles results that were refused together.
 func (l *Loop) oneByOne(results []work.Result) {
 	for _, r := range results {
 		ctx, cancel := l.Exchange()
-		outcomes, err := l.Source.Settle(ctx, []work.Result{r})
-		if errors.Is(err, nexus.ErrInvalid) {
-			l.Log.Error("a verdict was refused, the event is retried", append(about(r.Item.Delivery()), "error", err)...)
-			plain := work.Result{Item: r.Item, Action: work.Retry, Reason: work.ReasonError, Policy: r.Policy}
-			plain.Error = work.Storable("the verdict was refused ("+err.Error()+"): "+r.Error, work.MaxText)
-			outcomes, err = l.Source.Settle(ctx, []work.Result{plain})
-			if errors.Is(err, nexus.ErrInvalid) && plain.Policy != "" {
-				plain.Policy = "" // it may be what cannot be settled
-				outcomes, err = l.Source.Settle(ctx, []work.Result{plain})
-			}
-		}
+		outcomes, err := l.settleAlone(ctx, r)
 		cancel()
-		if err == nil {
-			l.settledWith([]work.Result{r}, outcomes)
-		}
 		switch {
-		case errors.Is(err, nexus.ErrInvalid):
-			l.Log.Error("a result cannot be settled, the event runs again when its lease ends", append(about(r.Item.Delivery()), "error", err)...)
-		case err != nil:
+		case err == nil:
+			l.settledWith([]work.Result{r}, outcomes)
+		case !errors.Is(err, nexus.ErrInvalid):
 			l.mu.Lock()
 			l.settle(r)
 			l.mu.Unlock()

@@ -1,4 +1,4 @@
-// Package consume is the loop that every kind of consumer shares: claim items from a source under a lease, run handlers on
+// Package consume holds the two engines that run the handlers of a consumer: they claim items from a source under a lease, run handlers on
 // them, renew the leases while handlers run, and settle what came out.
 //
 // # Parts
@@ -11,14 +11,40 @@
 // queue, whose length follows the speed of the handlers: fast ones are fed from memory, slow ones only get what a free
 // worker starts at once, so that other nodes find the rest.
 //
-// An [Attempt]'s state decides who may settle it, the worker when the handler returns or the monitor when it never does.
-// Each item is settled once, and never under the context of its handler, since that context may be what ended.
+// [Batches] runs handlers whose items share a transaction.
+//
+// Nothing is settled under the context of its handler, since that context may be what ended.
+//
+// # An attempt
+//
+//	          a worker takes it          its handlers return, the worker settles
+//	waiting ───────────────────▶ running ──────────────────────────────────────▶ returned
+//	   │                            │
+//	   │ no worker for a third      │ its handlers ignore the end of their context,
+//	   │ of the lease, or draining  │ the monitor settles and the worker is stuck
+//	   ▼                            ▼
+//	released                     abandoned ──▶ the worker is free when they return
+//
+// The state moves forward only. Whoever moves it out of running settles the item, so each is settled once.
+//
+// # A batch
+//
+//	          ┌──────────── express ────────────┐         ┌────── under leases ──────┐
+//	          │ lock ─▶ mark ─▶ run ─▶ commit   │         │ lease ─▶ run ─▶ commit   │
+//	claim ───▶│   │       │      │      │       │         │           │      │       │
+//	          └───┼───────┼──────┼──────┼───────┘         └───────────┼──────┼───────┘
+//	              ▼       ▼      ▼      ▼                             ▼      ▼
+//	              left: others find them at once          more than one: each alone
+//	                   one failed as a whole: ──────────▶ one: settled as a failure
+//
+// What failed alone is undone by a savepoint and settled with the batch. What fails the batch as a whole is run again item by item, under
+// leases, so that the attempts count.
 //
 // # Looking for work
 //
-// Claims walk the queue by id from a floor that trails two seconds behind the last find (see floor): emitters whose
-// transactions overlap commit out of order. A sweep by due time finds what lies below the floor: expired leases, due
-// retries, late commits. When nothing comes the pauses double up to Config.Poll, and the loop asks emitters to wake it.
+// [feed.Feed] says when to claim, and keeps an engine alive through outages. A walk says where: by id from a floor that trails two seconds
+// behind the last find (see floor), since emitters whose transactions overlap commit out of order. A sweep by due time finds what lies below
+// the floor: expired leases, due retries, late commits.
 //
 // # Outages
 //

@@ -543,6 +543,12 @@ func (r *shared) commit(marker *int64) *halt {
 	case r.tx.broken(err):
 		return &halt{kind: haltLost, end: ended{err: err}}
 	}
+	if len(r.bad) > 0 && errors.Is(err, nexus.ErrInvalid) {
+		if len(results) == 1 { // else it is not known yet whose
+			r.b.sayRefused(r.bad[0].Item.Delivery(), err)
+		}
+		return &halt{kind: haltFailed, reason: work.ReasonError, end: ended{err: &refusal{err, r.bad[0].Error}}}
+	}
 	return &halt{kind: haltFailed, reason: work.ReasonCommit, end: ended{err: err}}
 }
 
