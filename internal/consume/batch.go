@@ -9,6 +9,7 @@ import (
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
 	"github.com/nexuspg/nexus/internal/feed"
+	"github.com/nexuspg/nexus/internal/lease"
 	"github.com/nexuspg/nexus/internal/work"
 )
 
@@ -168,7 +169,7 @@ func (b *Batches) unmark(marker, xact int64) {
 // recall takes back the mark of a batch that was lost with its connection, as soon as there is one again. Until then it may count as
 // that of a node that died, which costs only speed. The caller holds the mutex.
 func (b *Batches) recall(xact int64) {
-	b.recalls.Go(func() {
+	b.helpers.Go(func() {
 		for tries := 1; ; tries++ {
 			ctx, cancel := b.Exchange()
 			err := b.queue.recallExpress(ctx, xact)
@@ -446,94 +447,95 @@ func (b *Batches) forget(t *batch) {
 	t.cancel = nil
 }
 
-// hold keeps the leases of items while they are worked on.
+// hold are the leases of items while they are worked on. The mutex of Batches guards it.
 type hold struct {
-	b    *Batches
-	t    *batch
-	end  context.CancelFunc
-	done chan struct{}
+	b     *Batches
+	t     *batch
+	items map[*delivery]*held
+}
 
-	items map[*delivery]struct{} // guarded by the mutex of b
+// held is an item of a hold.
+type held struct {
+	hold  *hold
+	lease lease.Lease
+	over  bool
+}
+
+// Lease implements [lease.Held].
+func (m *held) Lease() *lease.Lease {
+	if m.over {
+		return nil
+	}
+	return &m.lease
+}
+
+// Lost implements [lease.Held]. Whoever has one of the items has to stop with all that share the transaction.
+func (m *held) Lost(time.Time) {
+	if t := m.hold.t; t.cancel != nil {
+		t.cancel(nexus.ErrLeaseLost)
+	}
 }
 
 // hold begins to renew the leases of items, which have just been taken.
 func (b *Batches) hold(t *batch, items []*delivery) *hold {
-	ctx, end := context.WithCancel(b.Context())
-	h := &hold{b: b, t: t, end: end, done: make(chan struct{}), items: make(map[*delivery]struct{}, len(items))}
+	h := &hold{b: b, t: t, items: make(map[*delivery]*held, len(items))}
+	now := time.Now()
 	for _, m := range items {
-		h.items[m] = struct{}{}
+		h.items[m] = &held{hold: h, lease: lease.Taken(m, now)}
 	}
-	go h.renew(ctx, time.Now())
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.holds[h] = struct{}{}; len(b.holds) == 1 && !b.keeping {
+		b.keeping = true
+		b.helpers.Go(b.keep)
+	}
 	return h
 }
 
+// keep has leases renewed for as long as there are some.
+func (b *Batches) keep() {
+	for {
+		pause(b.Context(), b.keeper.Every())
+		b.mu.Lock()
+		if len(b.holds) == 0 || b.Context().Err() != nil {
+			b.keeping = false
+			b.mu.Unlock()
+			b.keeper.Wait()
+			return
+		}
+		b.keeper.Look(b.Context(), time.Now(), b.leased)
+		b.mu.Unlock()
+	}
+}
+
+// leased are the items under leases. The caller holds the mutex.
+func (b *Batches) leased(yield func(lease.Held) bool) {
+	for h := range b.holds {
+		for _, m := range h.items {
+			if !yield(m) {
+				return
+			}
+		}
+	}
+}
+
 func (h *hold) stop() {
-	h.end()
-	<-h.done
+	h.b.mu.Lock()
+	defer h.b.mu.Unlock()
+	for _, m := range h.items {
+		m.over = true
+	}
+	delete(h.b.holds, h)
 }
 
 func (h *hold) drop(items []*delivery) {
 	h.b.mu.Lock()
 	defer h.b.mu.Unlock()
 	for _, m := range items {
-		delete(h.items, m)
-	}
-}
-
-// renew extends the leases each third of them. Whoever cannot renew must be done before someone else may begin.
-func (h *hold) renew(ctx context.Context, renewed time.Time) {
-	defer close(h.done)
-	every := min(h.b.Lease/10, time.Second)
-	for pause(ctx, every) {
-		if time.Since(renewed) > h.b.Lease-h.b.Lease/10 {
-			h.cancel()
-		}
-		if time.Since(renewed) < h.b.Lease/3 {
-			continue
-		}
-		h.b.mu.Lock()
-		items := make([]work.Item, 0, len(h.items))
-		for m := range h.items {
-			items = append(items, m)
-		}
-		h.b.mu.Unlock()
-		sent := time.Now()
-		call, cancel := context.WithTimeout(ctx, h.b.Lease/3)
-		lost, err := h.b.queue.Extend(call, items, h.b.Lease)
-		cancel()
-		switch {
-		case err != nil:
-			if db.Unavailable(err) {
-				h.b.Unavailable(err)
-			}
-			continue
-		case h.lost(lost):
-			h.cancel()
-		}
-		renewed = sent
-	}
-}
-
-// lost reports whether any of the items is still being worked on.
-func (h *hold) lost(items []work.Item) bool {
-	h.b.mu.Lock()
-	defer h.b.mu.Unlock()
-	any := false
-	for _, it := range items {
-		m := it.(*delivery)
-		if _, ok := h.items[m]; ok {
-			any = true
+		if one := h.items[m]; one != nil {
+			one.over = true
 			delete(h.items, m)
 		}
-	}
-	return any
-}
-
-func (h *hold) cancel() {
-	h.b.mu.Lock()
-	defer h.b.mu.Unlock()
-	if h.t.cancel != nil {
-		h.t.cancel(nexus.ErrLeaseLost)
 	}
 }
 

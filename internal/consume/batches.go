@@ -11,6 +11,7 @@ import (
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
 	"github.com/nexuspg/nexus/internal/feed"
+	"github.com/nexuspg/nexus/internal/lease"
 	"github.com/nexuspg/nexus/internal/places"
 )
 
@@ -65,12 +66,15 @@ type Batches struct {
 	chunk       int           // On: items behind one savepoint
 	whole, part time.Duration // moving averages of a batch, and of what the database has of it besides the handlers
 
-	fallback   bool          // a node died in express
-	solo       bool          // the last claim found what has to go alone
-	leaseTill  time.Time     // this node's own reason to use leases
-	lostAt     time.Time     // the last lost connection
-	losses     map[int64]int // how often a message was lost with its connection of late
-	recalls    sync.WaitGroup
+	fallback   bool           // a node died in express
+	solo       bool           // the last claim found what has to go alone
+	leaseTill  time.Time      // this node's own reason to use leases
+	lostAt     time.Time      // the last lost connection
+	losses     map[int64]int  // how often a message was lost with its connection of late
+	helpers    sync.WaitGroup // of recalls, and of the keeper
+	keeper     lease.Keeper
+	holds      map[*hold]struct{}
+	keeping    bool
 	marker     int64 // a recent one of this node's
 	markerAt   time.Time
 	markerFrom int64 // where to look for the dead
@@ -81,13 +85,14 @@ func NewBatches(cfg Config, queue *Deliveries, limit time.Duration) *Batches {
 	cfg.Source = queue
 	b := &Batches{
 		Config: cfg, Feed: cfg.feed(), queue: queue, limit: limit, most: cfg.Places.Total(),
-		hurry: make(chan struct{}), busy: map[*batch]struct{}{}, stuck: map[*shared][]*nexus.Delivery{}, losses: map[int64]int{},
+		hurry: make(chan struct{}), busy: map[*batch]struct{}{}, holds: map[*hold]struct{}{}, stuck: map[*shared][]*nexus.Delivery{}, losses: map[int64]int{},
 	}
 	if b.Turn == nil {
 		b.Turn = new(Turn)
 	}
 	b.share = cfg.Places.Join(b.Stir)
 	b.changed.L = &b.mu
+	b.keeper = cfg.keeper(&b.mu)
 	b.patterns, b.maxAttempts = cfg.Handlers.limits()
 	grows := true
 	for _, h := range cfg.Handlers.list { // of those that set something all set the same, see NoneIdle
@@ -388,7 +393,7 @@ func (b *Batches) Stop(grace context.Context) []*nexus.Delivery {
 	b.await(last, idle)
 	b.End()
 	b.await(context.Background(), idle)
-	b.recalls.Wait()
+	b.helpers.Wait()
 	b.share.Leave()
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/feed"
+	"github.com/nexuspg/nexus/internal/lease"
 	"github.com/nexuspg/nexus/internal/places"
 	"github.com/nexuspg/nexus/internal/seldom"
 	"github.com/nexuspg/nexus/internal/work"
@@ -62,6 +63,10 @@ func (cfg *Config) feed() *feed.Feed {
 	})
 }
 
+func (cfg *Config) keeper(lock sync.Locker) lease.Keeper {
+	return lease.Keeper{Source: cfg.Source, Length: cfg.Lease, Key: cfg.Source.Key(), Lock: lock, Log: cfg.Log, Unavailable: cfg.Unavailable}
+}
+
 // Middleware wraps a call of handlers.
 type Middleware func(ctx context.Context, batch []*nexus.Delivery, next func(context.Context) error) error
 
@@ -97,10 +102,7 @@ type Loop struct {
 	speed     time.Duration // moving average of a call
 	size      int           // moving average of a message, in bytes
 	saturated bool          // all workers have had their item for longer than readyFor
-
-	extending  bool
-	extendAt   time.Time // not before, after a failure
-	extendSaid seldom.Line
+	keeper    lease.Keeper
 
 	unreadyTill  time.Time // claim nothing before: handlers got no transaction
 	unreadyCount int       // in a row
@@ -120,6 +122,7 @@ func NewLoop(cfg Config) *Loop {
 	}
 	l.share = cfg.Places.Join(l.placed)
 	l.work.L, l.changed.L = &l.mu, &l.mu
+	l.keeper = cfg.keeper(&l.mu)
 	l.patterns, l.maxAttempts = cfg.Handlers.limits()
 	for _, h := range cfg.Handlers.list {
 		if h.Workers > 0 && h.Workers < cfg.Places.Total() {
@@ -308,7 +311,7 @@ func (l *Loop) adopt(sent time.Time, turn bool, items []work.Item) {
 	var release []work.Result
 	for _, it := range items {
 		d := it.Delivery()
-		t := &task{item: it, d: d, claimed: sent, renewed: sent, leaseEnd: sent.Add(l.Lease)}
+		t := &task{item: it, d: d, claimed: sent, lease: lease.Taken(it, sent)}
 		t.route = l.Handlers.route(d.Type, l.limits)
 		switch {
 		case t.route == nil:
@@ -400,6 +403,7 @@ func (l *Loop) Stop(grace context.Context) []*nexus.Delivery {
 	l.mu.Unlock()
 	l.End()
 	l.await(context.Background(), func() bool { return l.alive-l.stuck == 0 })
+	l.keeper.Wait()
 	l.share.Leave()
 	return stayed
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/lease"
 	"github.com/nexuspg/nexus/internal/work"
 )
 
@@ -26,12 +27,11 @@ type task struct {
 	d     *nexus.Delivery
 	route *route
 
-	state    state
-	turn     bool // it has the node's turn
-	claimed  time.Time
-	leaseEnd time.Time // by this process's clock, counted from before the claim was sent
+	state   state
+	turn    bool // it has the node's turn
+	claimed time.Time
+	lease   lease.Lease
 
-	renewed time.Time // when the lease was last counted from
 	started time.Time
 	cancel  context.CancelCauseFunc
 	stopped time.Time // when the handlers' context was cancelled by the loop, zero if it was not
@@ -40,6 +40,21 @@ type task struct {
 	// Of the worker alone.
 	end  func([]work.Observed, time.Duration) // of the observation, nil if nobody observes
 	took time.Duration                        // of the call of the handlers
+}
+
+// Lease implements [lease.Held]: the worker settles under it as well.
+func (t *task) Lease() *lease.Lease {
+	if t.state != running && t.state != returned {
+		return nil
+	}
+	return &t.lease
+}
+
+// Lost implements [lease.Held].
+func (t *task) Lost(now time.Time) {
+	if t.state == running {
+		t.stop(now, nexus.ErrLeaseLost)
+	}
 }
 
 // overdue reports since when the handlers' context has been over, zero if it is not.
