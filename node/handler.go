@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/nexuspg/nexus"
-	"github.com/nexuspg/nexus/internal/consume"
+	"github.com/nexuspg/nexus/internal/invoke"
 )
 
 // Handler is a registration. Its fields may be set until Run, which refuses what can have no effect: [nexus.ErrInvalid] names the field.
@@ -148,7 +148,7 @@ func OnLeasedT[T any](to Target, t nexus.EventType[T], fn func(ctx context.Conte
 func decode[T any](d *nexus.Delivery) (*nexus.DeliveryOf[T], error) {
 	typed := &nexus.DeliveryOf[T]{Delivery: d}
 	if err := d.Decode(&typed.Payload); err != nil {
-		return nil, fmt.Errorf("%w: %w", consume.ErrDecode, err)
+		return nil, fmt.Errorf("%w: %w", invoke.ErrDecode, err)
 	}
 	return typed, nil
 }

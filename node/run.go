@@ -19,6 +19,7 @@ import (
 	"github.com/nexuspg/nexus/internal/consume"
 	"github.com/nexuspg/nexus/internal/db"
 	"github.com/nexuspg/nexus/internal/feed"
+	"github.com/nexuspg/nexus/internal/invoke"
 	"github.com/nexuspg/nexus/internal/places"
 )
 
@@ -125,7 +126,7 @@ func (r *run) newRunners(ctx context.Context) ([]runner, *lookout, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	var middleware []consume.Middleware
+	var middleware []invoke.Middleware
 	for _, m := range r.Middleware {
 		if m.Handle != nil {
 			middleware = append(middleware, m.Handle)
@@ -172,7 +173,7 @@ func (r *run) newRunners(ctx context.Context) ([]runner, *lookout, error) {
 }
 
 // readSession looks at a connection as handlers get it, which the node's own are not.
-func (r *run) readSession(ctx context.Context) (*consume.Session, error) {
+func (r *run) readSession(ctx context.Context) (*invoke.Session, error) {
 	cfg := r.pool.Config().Copy()
 	cfg.MaxConns, cfg.MinConns, cfg.MinIdleConns = 1, 0, 0
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
@@ -180,7 +181,7 @@ func (r *run) readSession(ctx context.Context) (*consume.Session, error) {
 		return nil, err
 	}
 	defer pool.Close()
-	return consume.ReadSession(ctx, pool)
+	return invoke.ReadSession(ctx, pool)
 }
 
 func (r *run) run(ctx context.Context, n *Node) error {

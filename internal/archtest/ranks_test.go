@@ -12,7 +12,7 @@ var ranks = [][]string{
 	{"", "sql", "sql/roles", "internal/seldom", "cmd/nexus-node/internal/config"},
 	{"internal/db", "internal/svc", "internal/work", "internal/pgdev", "internal/places"},
 	{"internal/feed"},
-	{"internal/lease"},
+	{"internal/lease", "internal/invoke"},
 	{"internal/consume", "internal/readmodel", "internal/telemetry"},
 	{"queue", "operate", "deadletter", "schedule", "trigger", "outbox", "migrate"},
 	{"cronsync", "workflow", "internal/doctor", "internal/observe"},

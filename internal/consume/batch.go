@@ -9,6 +9,7 @@ import (
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
 	"github.com/nexuspg/nexus/internal/feed"
+	"github.com/nexuspg/nexus/internal/invoke"
 	"github.com/nexuspg/nexus/internal/lease"
 	"github.com/nexuspg/nexus/internal/work"
 )
@@ -17,9 +18,9 @@ import (
 type batch struct {
 	items     []*delivery
 	leased    bool
-	alone     bool         // may have killed a process
-	xact      int64        // express: the number of tx
-	tx        *transaction // express: holds the locks
+	alone     bool       // may have killed a process
+	xact      int64      // express: the number of tx
+	tx        *invoke.Tx // express: holds the locks
 	began     time.Time
 	claimTook time.Duration
 	cancel    context.CancelCauseFunc
@@ -50,7 +51,7 @@ func (b *Batches) express(t *batch) {
 	late := b.fallback || time.Now().Before(b.leaseTill) // found out while the claim was under way
 	b.mu.Unlock()
 	if late {
-		t.tx.close(b.Context())
+		t.tx.Close(b.Context())
 		t.left = t.items
 		return
 	}
@@ -58,7 +59,7 @@ func (b *Batches) express(t *batch) {
 	marker, leases, err := b.mark(t)
 	t.overhead = time.Since(marking)
 	if err != nil || leases {
-		t.tx.close(b.Context())
+		t.tx.Close(b.Context())
 		t.left = t.items
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -86,7 +87,7 @@ func (b *Batches) express(t *batch) {
 	}
 	b.forget(t)
 	if h == nil {
-		t.tx.close(b.Context())
+		t.tx.Close(b.Context())
 		b.adapt(r)
 		t.left = r.left
 		return
@@ -104,7 +105,7 @@ func (b *Batches) express(t *batch) {
 		b.leaseTill = time.Now().Add(untilExpress)
 		b.mu.Unlock()
 	}
-	closed := h.stuck != nil || t.tx.lost()
+	closed := h.stuck != nil || t.tx.Lost()
 	r.quit(h)
 	switch h.kind {
 	case haltLimit:
@@ -120,10 +121,10 @@ func (b *Batches) express(t *batch) {
 		}
 		t.left = slices.DeleteFunc(slices.Clone(t.items), func(m *delivery) bool { return slices.Contains(blamed, m) })
 		b.leaseByID(t, blamed, true, func(t *batch, hold *hold, items []*delivery) {
-			b.endedEarly(t, hold, items, endedEarly(errUndone, h.end.err))
+			b.endedEarly(t, hold, items, endedEarly(invoke.ErrUndone, h.end.Err))
 		})
 	case haltLost:
-		b.Failed(h.end.err)
+		b.Failed(h.end.Err)
 		t.left = t.items
 	case haltFence:
 		b.Log.Warn("messages of an express batch are gone, its effects were rolled back", "source", b.Key(), "events", len(t.items))
@@ -267,10 +268,10 @@ func (b *Batches) once(t *batch, hold *hold, items []*delivery) (left []*deliver
 		b.settle(t, hold, released(items, 0, nexus.ErrDraining.Error(), ""))
 		return nil
 	}
-	tx, err := b.begin(b.Context(), false, "savepoint "+guard)
+	tx, err := invoke.Begin(b.Context(), b.Pool, b.Session, false, "savepoint "+guard)
 	if err != nil {
 		b.Failed(err)
-		b.settle(t, hold, released(items, time.Second, "no connection", textOf(err)))
+		b.settle(t, hold, released(items, time.Second, "no connection", invoke.TextOf(err)))
 		return nil
 	}
 	ctx, cancel := context.WithCancelCause(b.Values)
@@ -282,7 +283,7 @@ func (b *Batches) once(t *batch, hold *hold, items []*delivery) (left []*deliver
 	}
 	b.forget(t)
 	if h == nil {
-		tx.close(b.Context())
+		tx.Close(b.Context())
 		b.adapt(r)
 		hold.drop(r.done())
 		return r.left
@@ -290,7 +291,7 @@ func (b *Batches) once(t *batch, hold *hold, items []*delivery) (left []*deliver
 	r.quit(h)
 	switch h.kind {
 	case haltEnded:
-		b.endedEarly(t, hold, r.begun, endedEarly(errEnded, h.end.err))
+		b.endedEarly(t, hold, r.begun, endedEarly(invoke.ErrEnded, h.end.Err))
 		return r.rest(items)
 	case haltFailed, haltTimeout:
 		if len(items) > 1 {
@@ -299,10 +300,10 @@ func (b *Batches) once(t *batch, hold *hold, items []*delivery) (left []*deliver
 		}
 		b.settle(t, hold, []work.Result{b.failure(items[0], h)})
 	case haltLost:
-		if db.Unavailable(h.end.err) {
-			b.Unavailable(h.end.err)
+		if db.Unavailable(h.end.Err) {
+			b.Unavailable(h.end.Err)
 		}
-		text := failure(h.end)
+		text := invoke.Failure(h.end)
 		results := released(items, time.Second, "connection lost", text)
 		for i, m := range items {
 			if m.d.Deferrals >= brokenLimit {
@@ -311,16 +312,16 @@ func (b *Batches) once(t *batch, hold *hold, items []*delivery) (left []*deliver
 		}
 		b.settle(t, hold, results)
 	default: // drained, or the lease of one is lost: whose it is not any more is found out when settling
-		b.settle(t, hold, released(items, 0, h.kind.String(), textOf(h.end.err)))
+		b.settle(t, hold, released(items, 0, h.kind.String(), invoke.TextOf(h.end.Err)))
 	}
 	return nil
 }
 
 // failure is the result of an item that failed with its whole transaction.
 func (b *Batches) failure(m *delivery, h *halt) work.Result {
-	r := work.Result{Item: m, Action: work.Retry, Reason: h.reason, Policy: b.policy(m), Error: failure(h.end)}
+	r := work.Result{Item: m, Action: work.Retry, Reason: h.reason, Policy: b.policy(m), Error: invoke.Failure(h.end)}
 	if h.kind == haltTimeout {
-		r = judge(h.end, context.DeadlineExceeded, b.Handlers.route(m.d.Type, nil).timeout)
+		r = invoke.Judge(h.end, context.DeadlineExceeded, b.Handlers.route(m.d.Type, nil).timeout)
 		r.Item, r.Policy = m, b.policy(m)
 	}
 	b.say(m, r)
@@ -431,7 +432,7 @@ func (b *Batches) adapt(r *shared) {
 }
 
 // open registers a transaction whose handlers' contexts can be cancelled.
-func (b *Batches) open(ctx context.Context, cancel context.CancelCauseFunc, t *batch, tx *transaction) *shared {
+func (b *Batches) open(ctx context.Context, cancel context.CancelCauseFunc, t *batch, tx *invoke.Tx) *shared {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	t.cancel = cancel

@@ -11,6 +11,7 @@ import (
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
 	"github.com/nexuspg/nexus/internal/feed"
+	"github.com/nexuspg/nexus/internal/invoke"
 	"github.com/nexuspg/nexus/internal/lease"
 	"github.com/nexuspg/nexus/internal/places"
 )
@@ -255,9 +256,9 @@ func (b *Batches) claim(a batchAsk) *batch {
 	began := time.Now()
 	if t.leased {
 		found, err = b.queue.leaseBatch(ctx, a)
-	} else if t.tx, err = b.begin(ctx, true, refuseCommitSQL); err == nil {
+	} else if t.tx, err = invoke.Begin(ctx, b.Pool, b.Session, true, refuseCommitSQL); err == nil {
 		began = time.Now()
-		found, err = b.queue.lockBatch(ctx, t.tx.conn.Conn(), a)
+		found, err = b.queue.lockBatch(ctx, t.tx.Conn(), a)
 	}
 	t.began, t.alone, t.xact = began, a.Alone && found.Alone > 0 && len(found.Items) > 0, found.xact
 	if a.Alone && !t.alone {
@@ -300,9 +301,9 @@ func (b *Batches) claim(a batchAsk) *batch {
 	}
 	if t.tx != nil {
 		if err == nil && found.Buried > 0 {
-			_, _ = t.tx.conn.Exec(ctx, allowCommitSQL+"; commit") // if that fails they are buried another time
+			_, _ = t.tx.Conn().Exec(ctx, allowCommitSQL+"; commit") // if that fails they are buried another time
 		}
-		t.tx.close(b.Context())
+		t.tx.Close(b.Context())
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/invoke"
 	"github.com/nexuspg/nexus/internal/work"
 )
 
@@ -129,24 +130,19 @@ func (s *Deliveries) leaseThese(ctx context.Context, batch []*delivery, lease st
 }
 
 // commitBatch settles a batch and commits, in one round trip. marker is nil under leases.
-func (s *Deliveries) commitBatch(ctx context.Context, t *transaction, marker *int64, results []work.Result) ([]work.Outcome, error) {
+func (s *Deliveries) commitBatch(ctx context.Context, t *invoke.Tx, marker *int64, results []work.Result) ([]work.Outcome, error) {
 	args := s.settleArgs(results)
-	b := &pgx.Batch{}
-	marked := t.queueLook(b)
-	if marker != nil {
-		b.Queue(allowCommitSQL)
-	}
 	var outcomes []work.Outcome
-	b.Queue(settleBatchSQL, append([]any{args[0], args[1], marker}, args[2:]...)...).Query(func(rows pgx.Rows) (err error) {
-		outcomes, err = s.outcomes(rows, results)
-		return err
+	err := t.Finish(ctx, "settle_batch", func(b *pgx.Batch) {
+		if marker != nil {
+			b.Queue(allowCommitSQL)
+		}
+		b.Queue(settleBatchSQL, append([]any{args[0], args[1], marker}, args[2:]...)...).Query(func(rows pgx.Rows) (err error) {
+			outcomes, err = s.outcomes(rows, results)
+			return err
+		})
 	})
-	b.Queue("commit")
-	err := t.conn.SendBatch(ctx, b).Close()
-	if !*marked {
-		return nil, errEnded
-	}
-	return outcomes, db.Error(ctx, "settle_batch", err)
+	return outcomes, err
 }
 
 func fences(batch []*delivery) (ids []int64, cts []int32) {

@@ -3,21 +3,20 @@ package consume
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
 	"github.com/nexuspg/nexus/internal/feed"
+	"github.com/nexuspg/nexus/internal/invoke"
 	"github.com/nexuspg/nexus/internal/work"
 )
 
 // brokenLimit is how many releases a delivery may have before a lost connection counts as its failure: an event that makes
 // the server crash each time would go round for ever.
 const brokenLimit = 10
-
-var errGoexit = errors.New("the handler ended its goroutine (runtime.Goexit)")
 
 // stop ends the context of running handlers. The caller holds the mutex.
 func (t *task) stop(now time.Time, cause error) {
@@ -34,40 +33,26 @@ func (l *Loop) handle(t *task, slot int) {
 	ctx, cancel := l.context(t)
 	defer cancel()
 
-	var tx *transaction
+	var tx *invoke.Tx
 	if t.route.transactional {
 		var err error
-		if tx, err = l.begin(ctx, false, ""); err != nil {
-			l.conclude(ctx, t, slot, nil, ended{err: err})
+		if tx, err = invoke.Begin(ctx, l.Pool, l.Session, false, ""); err != nil {
+			l.conclude(ctx, t, slot, nil, invoke.End{Err: err})
 			return
 		}
 		l.mu.Lock()
-		t.conn = tx.conn.Conn()
+		t.conn = tx.Conn()
 		l.unreadyCount = 0
 		l.mu.Unlock()
 	}
-	var e ended
+	var e invoke.End
 	observed := l.observed(ctx, t)
 	began := time.Now()
 	defer func() {
 		t.took = time.Since(began)
 		l.conclude(ctx, t, slot, tx, e)
 	}()
-	e.catch(func() error { return l.call(observed, t, tx) })
-}
-
-// catch calls f and notes how it ended, also if that is the end of the goroutine.
-func (e *ended) catch(f func() error) {
-	returned := false
-	defer func() {
-		if p := recover(); p != nil {
-			*e = ended{err: fmt.Errorf("panic: %s", panicText(p)), stack: debug.Stack()}
-		} else if !returned {
-			*e = ended{err: errGoexit, stack: debug.Stack()}
-		}
-	}()
-	*e = ended{err: f()}
-	returned = true
+	e.Catch(func() error { return l.call(observed, t, tx) })
 }
 
 // context makes the context of handlers: the values that Run was given, the deadline, and a cause if it ends.
@@ -84,12 +69,12 @@ func (l *Loop) context(t *task) (context.Context, context.CancelFunc) {
 }
 
 // call runs the handlers in order, inside the middleware.
-func (l *Loop) call(ctx context.Context, t *task, tx *transaction) error {
+func (l *Loop) call(ctx context.Context, t *task, tx *invoke.Tx) error {
 	return t.route.one(ctx, l.Middleware, tx, t.item)
 }
 
 // one runs the handlers of one item in order, inside the middleware. Each gets a copy of the delivery, and the context carries that.
-func (r *route) one(ctx context.Context, middleware []Middleware, tx *transaction, it work.Item) error {
+func (r *route) one(ctx context.Context, middleware []invoke.Middleware, tx *invoke.Tx, it work.Item) error {
 	leased := r.handlers[0].Leased != nil
 	var outer *nexus.Delivery // as the middleware got it
 	run := func(ctx context.Context) error {
@@ -109,20 +94,11 @@ func (r *route) one(ctx context.Context, middleware []Middleware, tx *transactio
 		return run(ctx)
 	}
 	outer = it.Handed(leased)
-	return wrapped(nexus.WithDelivery(ctx, outer), middleware, []*nexus.Delivery{outer}, run)
-}
-
-// wrapped calls run inside the middleware.
-func wrapped(ctx context.Context, all []Middleware, batch []*nexus.Delivery, run func(context.Context) error) error {
-	for i := len(all) - 1; i >= 0; i-- {
-		m, next := all[i], run
-		run = func(ctx context.Context) error { return m(ctx, batch, next) }
-	}
-	return run(ctx)
+	return invoke.Wrapped(nexus.WithDelivery(ctx, outer), middleware, []*nexus.Delivery{outer}, run)
 }
 
 // conclude ends the transaction, if there is one, and settles the item, unless the monitor already has.
-func (l *Loop) conclude(ctx context.Context, t *task, slot int, tx *transaction, e ended) {
+func (l *Loop) conclude(ctx context.Context, t *task, slot int, tx *invoke.Tx, e invoke.End) {
 	l.mu.Lock()
 	mine := t.state == running
 	if mine {
@@ -137,11 +113,11 @@ func (l *Loop) conclude(ctx context.Context, t *task, slot int, tx *transaction,
 	switch {
 	case tx == nil:
 	case mine:
-		tx.close(l.Context())
+		tx.Close(l.Context())
 	default:
-		tx.discard()
+		tx.Discard()
 	}
-	t.observedEnd(r, e.err, !mine)
+	t.observedEnd(r, e.Err, !mine)
 
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -155,17 +131,17 @@ func (l *Loop) conclude(ctx context.Context, t *task, slot int, tx *transaction,
 
 // verdict decides about an item whose handlers have returned. settled means that nothing is left to send: the commit
 // carried the ack, or the lease was lost.
-func (l *Loop) verdict(ctx context.Context, t *task, tx *transaction, e ended) (r work.Result, settled bool) {
-	r = judge(e, context.Cause(ctx), t.route.timeout)
+func (l *Loop) verdict(ctx context.Context, t *task, tx *invoke.Tx, e invoke.End) (r work.Result, settled bool) {
+	r = invoke.Judge(e, context.Cause(ctx), t.route.timeout)
 	if t.route.transactional {
 		switch {
 		case tx == nil:
-			l.unready(e.err)
-			r = work.Result{Action: work.Release, After: time.Second, Reason: "no connection", Error: failure(e)}
-		case tx.ended():
-			r = endedEarly(errEnded, e.err)
+			l.unready(e.Err)
+			r = work.Result{Action: work.Release, After: time.Second, Reason: "no connection", Error: invoke.Failure(e)}
+		case tx.Ended():
+			r = endedEarly(invoke.ErrEnded, e.Err)
 		case r.Action == work.Ack:
-			err := tx.commit(l.Context(), l.Source, t.item)
+			err := tx.Commit(l.Context(), func(b *pgx.Batch) { l.Source.QueueAck(b, t.item) })
 			switch {
 			case err == nil:
 				if l.Observer != nil {
@@ -175,15 +151,15 @@ func (l *Loop) verdict(ctx context.Context, t *task, tx *transaction, e ended) (
 			case isLost(err):
 				l.lost(t.d)
 				return work.Result{Action: work.Release, Reason: nexus.ErrLeaseLost.Error()}, true
-			case tx.broken(err):
+			case tx.Broken(err):
 				r = l.broken(t, err)
-			case errors.Is(err, errEnded):
-				r = endedEarly(errEnded, nil)
+			case errors.Is(err, invoke.ErrEnded):
+				r = endedEarly(invoke.ErrEnded, nil)
 			default:
-				r = work.Result{Action: work.Retry, Reason: work.ReasonCommit, Error: failure(ended{err: err})}
+				r = work.Result{Action: work.Retry, Reason: work.ReasonCommit, Error: invoke.Failure(invoke.End{Err: err})}
 			}
-		case r.Action == work.Retry && context.Cause(ctx) == nil && tx.broken(e.err):
-			r = l.broken(t, e.err)
+		case r.Action == work.Retry && context.Cause(ctx) == nil && tx.Broken(e.Err):
+			r = l.broken(t, e.Err)
 		}
 	}
 	r.Policy = t.route.policy
@@ -200,8 +176,8 @@ func (l *Loop) verdict(ctx context.Context, t *task, tx *transaction, e ended) (
 // so another attempt might do it twice: that is for people to decide.
 func endedEarly(how, err error) work.Result {
 	text := how.Error()
-	if err != nil && err != errEnded { //nolint:errorlint // the methods of a handler's error stay out of this
-		text += "; its error: " + textOf(err)
+	if err != nil && err != invoke.ErrEnded { //nolint:errorlint // the methods of a handler's error stay out of this
+		text += "; its error: " + invoke.TextOf(err)
 	}
 	return work.Result{Action: work.Reject, Reason: work.ReasonEnded, Error: work.Storable(text, work.MaxText)}
 }
@@ -229,7 +205,7 @@ func (l *Loop) broken(t *task, err error) work.Result {
 	if db.Unavailable(err) {
 		l.Unavailable(err)
 	}
-	text := failure(ended{err: err})
+	text := invoke.Failure(invoke.End{Err: err})
 	if t.d.Deferrals >= brokenLimit {
 		return work.Result{Action: work.Retry, Reason: work.ReasonError, Error: text}
 	}

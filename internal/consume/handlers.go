@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/invoke"
 )
 
 // Handler is a registration. One of Tx, Batch and Leased is set.
@@ -56,17 +57,17 @@ func (h *Handler) mode() mode {
 // shares reports whether its items share a transaction with others.
 func (m mode) shares() bool { return m == express || m == batched || m == batchedLeased }
 
-func (h *Handler) call(ctx context.Context, tx *transaction, d *nexus.Delivery) error {
+func (h *Handler) call(ctx context.Context, tx *invoke.Tx, d *nexus.Delivery) error {
 	if h.Tx == nil {
 		return h.Leased(ctx, d)
 	}
-	lent, done := tx.lend()
+	lent, done := tx.Lend()
 	defer done()
 	return h.Tx(ctx, lent, d)
 }
 
-func (h *Handler) callBatch(ctx context.Context, tx *transaction, batch []*nexus.Delivery) error {
-	lent, done := tx.lend()
+func (h *Handler) callBatch(ctx context.Context, tx *invoke.Tx, batch []*nexus.Delivery) error {
+	lent, done := tx.Lend()
 	defer done()
 	return h.Batch(ctx, lent, batch)
 }

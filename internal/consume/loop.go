@@ -11,6 +11,7 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/feed"
+	"github.com/nexuspg/nexus/internal/invoke"
 	"github.com/nexuspg/nexus/internal/lease"
 	"github.com/nexuspg/nexus/internal/places"
 	"github.com/nexuspg/nexus/internal/seldom"
@@ -36,13 +37,13 @@ const (
 type Config struct {
 	Source     Source
 	Handlers   *Handlers
-	Pool       *pgxpool.Pool  // of the transactions of handlers
-	Session    *Session       // of its connections
-	Places     *places.Places // shared with other loops, and as many handlers at most run at once
+	Pool       *pgxpool.Pool   // of the transactions of handlers
+	Session    *invoke.Session // of its connections
+	Places     *places.Places  // shared with other loops, and as many handlers at most run at once
 	Lease      time.Duration
 	Poll       time.Duration
 	Values     context.Context // what handlers' contexts inherit but for its end
-	Middleware []Middleware
+	Middleware []invoke.Middleware
 	Observer   work.Observer // may be nil
 	Log        *slog.Logger
 
@@ -66,9 +67,6 @@ func (cfg *Config) feed() *feed.Feed {
 func (cfg *Config) keeper(lock sync.Locker) lease.Keeper {
 	return lease.Keeper{Source: cfg.Source, Length: cfg.Lease, Key: cfg.Source.Key(), Lock: lock, Log: cfg.Log, Unavailable: cfg.Unavailable}
 }
-
-// Middleware wraps a call of handlers.
-type Middleware func(ctx context.Context, batch []*nexus.Delivery, next func(context.Context) error) error
 
 // Loop runs the handlers of one consumer on one source.
 type Loop struct {
@@ -473,7 +471,7 @@ func (l *Loop) abandon(t *task, r work.Result) {
 		l.allStuck = time.Now()
 	}
 	if t.conn != nil {
-		go sever(t.conn)
+		go invoke.Sever(t.conn)
 	}
 	if r.Action != work.Ack {
 		r.Item = t.item

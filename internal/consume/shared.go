@@ -8,9 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/invoke"
 	"github.com/nexuspg/nexus/internal/work"
 )
 
@@ -22,7 +21,7 @@ const maxGuards = 60
 type shared struct {
 	b       *Batches
 	t       *batch
-	tx      *transaction
+	tx      *invoke.Tx
 	gone    atomic.Bool     // handlers were given up: no other may begin in their goroutine
 	ends    atomic.Int64    // when the handlers that run now have had their timeout, in ns since 1970; 0: never
 	ctx     context.Context // of the handlers, all told
@@ -63,7 +62,7 @@ func (k haltKind) String() string {
 type halt struct {
 	kind   haltKind
 	reason string
-	end    ended
+	end    invoke.End
 	blamed []*delivery   // haltEnded: those whose handlers did it, or may have
 	stuck  chan struct{} // closed when handlers that ignored the end of their context are back; nil if they were not stuck
 	late   func()        // what is left to do then
@@ -75,9 +74,6 @@ func (h *halt) blame(items []*delivery) {
 		h.blamed = items
 	}
 }
-
-// noSavepoint is the SQLSTATE of a savepoint that is not there.
-const noSavepoint = "3B001"
 
 // parts cuts a batch into what runs behind one savepoint at first.
 func (r *shared) parts(items []*delivery) []part {
@@ -115,7 +111,7 @@ func (r *shared) run(items []*delivery) *halt {
 	todo := r.parts(items)
 	slices.Reverse(todo)
 	for first := true; len(todo) > 0; first = false {
-		if r.guards <= 0 || !first && (r.ctx.Err() != nil || r.tx.lasting) {
+		if r.guards <= 0 || !first && (r.ctx.Err() != nil || r.tx.Lasting) {
 			for _, p := range slices.Backward(todo) {
 				r.left = append(r.left, p.items...)
 			}
@@ -134,12 +130,12 @@ func (r *shared) run(items []*delivery) *halt {
 				r.cut = 0
 			}
 			r.good = append(r.good, done...)
-			if len(todo) > 0 || r.tx.dirty {
+			if len(todo) > 0 || r.tx.Dirty {
 				h = r.savepoint("release savepoint "+guard, "savepoint "+guard)
 			}
 		} else {
 			h = r.savepoint("rollback to savepoint " + guard)
-			r.tx.dirty = false // undone as well
+			r.tx.Dirty = false // undone as well
 			slices.Reverse(again)
 			todo = append(todo, again...)
 		}
@@ -184,19 +180,17 @@ func (r *shared) known(items []*delivery) []*delivery {
 // savepoint begins anew behind what went well, with the session as it was before, or goes back to where that was.
 func (r *shared) savepoint(sql string, begin ...string) *halt {
 	r.guards--
-	if len(begin) > 0 && r.tx.dirty {
+	if len(begin) > 0 && r.tx.Dirty {
 		limit := time.Duration(0)
 		if r.express {
 			limit = r.b.limit
 		}
-		sql += "; " + r.tx.session.betweenSQL(limit)
-		r.tx.dirty = false
+		sql += "; " + r.tx.Between(limit)
+		r.tx.Dirty = false
 	}
 	sql = strings.Join(append([]string{sql}, begin...), "; ")
-	ctx, cancel := context.WithTimeout(r.b.Context(), finishTimeout)
-	defer cancel()
-	if _, err := r.tx.conn.Exec(ctx, sql); err != nil {
-		return r.broke(ended{err: err})
+	if err := r.tx.Exec(r.b.Context(), sql); err != nil {
+		return r.broke(invoke.End{Err: err})
 	}
 	return nil
 }
@@ -228,24 +222,24 @@ func (r *shared) try(p part) (again []part, good bool, h *halt) {
 		if len(r.b.Middleware) == 0 {
 			return r.after(ctx, run(ctx))
 		}
-		return r.after(ctx, wrapped(ctx, r.b.Middleware, handed(p.items), run))
+		return r.after(ctx, invoke.Wrapped(ctx, r.b.Middleware, handed(p.items), run))
 	})
 	if h != nil && h.stuck != nil {
 		h.late = func() { seen.over(len(p.items), nil, false) }
 		return nil, false, h
 	}
-	if h != nil || e.err == nil {
-		seen.over(len(p.items), e.err, h == nil)
+	if h != nil || e.Err == nil {
+		seen.over(len(p.items), e.Err, h == nil)
 		h.blame(p.items)
 		return nil, true, h
 	}
 	known := len(r.bad)
-	defer func() { seen.failed(p.items, r.bad[known:], e.err) }()
-	if names := named(e.err, p.items); len(names) > 0 && e.stack == nil {
+	defer func() { seen.failed(p.items, r.bad[known:], e.Err) }()
+	if names := named(e.Err, p.items); len(names) > 0 && e.Stack == nil {
 		var rest []*delivery
 		for _, m := range p.items {
 			if err, ok := names[m]; ok {
-				r.fail(m, ended{err: err})
+				r.fail(m, invoke.End{Err: err})
 			} else {
 				rest = append(rest, m)
 			}
@@ -306,7 +300,7 @@ func (r *shared) tryEach(items []*delivery) (again []part, good bool, h *halt) {
 			}
 			seen.over(1, nil, true)
 			seen = sight{}
-			if r.tx.dirty && i+1 < len(items) {
+			if r.tx.Dirty && i+1 < len(items) {
 				r.cut = i + 1 // the next one gets the session as this one did
 				return nil
 			}
@@ -318,13 +312,13 @@ func (r *shared) tryEach(items []*delivery) (again []part, good bool, h *halt) {
 		return nil, false, h
 	}
 	r.begin(items[:at+1])
-	if h != nil || e.err == nil {
-		seen.over(1, e.err, false)
+	if h != nil || e.Err == nil {
+		seen.over(1, e.Err, false)
 		h.blame(items[at : at+1])
 		return nil, true, h
 	}
 	r.fail(items[at], e)
-	seen.failed(items[at:at+1], r.bad[len(r.bad)-1:], e.err)
+	seen.failed(items[at:at+1], r.bad[len(r.bad)-1:], e.Err)
 	for _, rest := range [][]*delivery{items[:at], items[at+1:]} {
 		if len(rest) > 0 {
 			again = append(again, part{items: rest})
@@ -334,8 +328,8 @@ func (r *shared) tryEach(items []*delivery) (again []part, good bool, h *halt) {
 }
 
 // fail notes an item that failed for certain.
-func (r *shared) fail(m *delivery, e ended) {
-	res := judge(e, nil, 0)
+func (r *shared) fail(m *delivery, e invoke.End) {
+	res := invoke.Judge(e, nil, 0)
 	res.Item, res.Policy = m, r.b.policy(m)
 	r.bad = append(r.bad, res)
 }
@@ -376,9 +370,9 @@ func (e *errOverdue) Error() string { return context.DeadlineExceeded.Error() }
 // after judges the return of handlers: what they did to the transaction, and whether they were in time.
 func (r *shared) after(ctx context.Context, err error) error {
 	if err == nil {
-		err = r.tx.fault()
+		err = r.tx.Fault()
 	}
-	r.tx.touched = false
+	r.tx.Forgive()
 	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		return &errOverdue{err}
 	}
@@ -386,12 +380,12 @@ func (r *shared) after(ctx context.Context, err error) error {
 }
 
 // call runs handlers in a goroutine, which they may end or never leave, and waits for them.
-func (r *shared) call(f func(ctx context.Context) error) (ended, *halt) {
-	var e ended
+func (r *shared) call(f func(ctx context.Context) error) (invoke.End, *halt) {
+	var e invoke.End
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		e.catch(func() error { return f(r.ctx) })
+		e.Catch(func() error { return f(r.ctx) })
 	}()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -401,31 +395,31 @@ func (r *shared) call(f func(ctx context.Context) error) (ended, *halt) {
 		case <-done:
 			return e, r.judge(e)
 		case <-r.b.hurry:
-			return ended{}, r.stuck(done)
+			return invoke.End{}, r.stuck(done)
 		case now := <-tick.C:
 			if over.IsZero() && r.ctx.Err() != nil {
 				over = now
 			}
 			ends := r.ends.Load()
 			if !over.IsZero() && now.Sub(over) > stay || ends != 0 && now.UnixNano() > ends+int64(stay) {
-				return ended{}, r.stuck(done)
+				return invoke.End{}, r.stuck(done)
 			}
 		}
 	}
 }
 
 // judge tells what undoes the whole transaction; nil if the savepoint is enough, or nothing is wrong.
-func (r *shared) judge(e ended) *halt {
-	if e.err == nil {
+func (r *shared) judge(e invoke.End) *halt {
+	if e.Err == nil {
 		return nil // what was done counts, however late, if it commits
 	}
-	late, overdue := e.err.(*errOverdue) //nolint:errorlint // made here, a moment ago
-	if r.tx.outlived != nil {
-		return &halt{kind: haltFailed, reason: work.ReasonError, end: ended{err: errOutlives}}
+	late, overdue := e.Err.(*errOverdue) //nolint:errorlint // made here, a moment ago
+	if r.tx.Outlived() {
+		return &halt{kind: haltFailed, reason: work.ReasonError, end: invoke.End{Err: invoke.ErrOutlives}}
 	}
-	if r.tx.ended() {
+	if r.tx.Ended() {
 		if overdue {
-			e = ended{err: late.err}
+			e = invoke.End{Err: late.err}
 		}
 		return &halt{kind: haltEnded, end: e}
 	}
@@ -434,15 +428,15 @@ func (r *shared) judge(e ended) *halt {
 	}
 	switch {
 	case overdue:
-		return &halt{kind: haltTimeout, end: ended{err: late.err}}
-	case r.tx.lost():
+		return &halt{kind: haltTimeout, end: invoke.End{Err: late.err}}
+	case r.tx.Lost():
 		return r.broke(e)
 	}
 	return nil
 }
 
 // ours is the halt if the end of the handlers' context was our doing, whatever they returned then.
-func (r *shared) ours(e ended) *halt {
+func (r *shared) ours(e invoke.End) *halt {
 	cause := context.Cause(r.ctx)
 	switch {
 	case errors.Is(cause, nexus.ErrDraining):
@@ -456,14 +450,14 @@ func (r *shared) ours(e ended) *halt {
 }
 
 // broke tells what it means that a statement of the loop failed, or that the transaction is over.
-func (r *shared) broke(e ended) *halt {
+func (r *shared) broke(e invoke.End) *halt {
 	if h := r.ours(e); h != nil {
 		return h
 	}
-	if pg, ok := errors.AsType[*pgconn.PgError](e.err); ok && (pg.Code == noSavepoint || pg.Code == invalidText) {
+	if invoke.Replaced(e.Err) {
 		return &halt{kind: haltEnded, end: e} // and another one begun
 	}
-	if r.tx.broken(e.err) {
+	if r.tx.Broken(e.Err) {
 		return &halt{kind: haltLost, end: e}
 	}
 	return &halt{kind: haltFailed, reason: work.ReasonError, end: e}
@@ -472,9 +466,9 @@ func (r *shared) broke(e ended) *halt {
 // stuck gives handlers up that ignore the end of their context.
 func (r *shared) stuck(done chan struct{}) *halt {
 	const ignored = "the handlers ignored the end of their context"
-	h := r.ours(ended{err: errors.New(ignored)})
+	h := r.ours(invoke.End{Err: errors.New(ignored)})
 	if h == nil {
-		h = &halt{kind: haltTimeout, end: ended{err: errors.New(ignored)}}
+		h = &halt{kind: haltTimeout, end: invoke.End{Err: errors.New(ignored)}}
 	}
 	h.stuck = done
 	r.gone.Store(true)
@@ -484,7 +478,7 @@ func (r *shared) stuck(done chan struct{}) *halt {
 // quit gives the transaction up.
 func (r *shared) quit(h *halt) {
 	if h.stuck == nil {
-		r.tx.close(r.b.Context())
+		r.tx.Close(r.b.Context())
 		return
 	}
 	list := own(r.t.items)
@@ -495,11 +489,11 @@ func (r *shared) quit(h *halt) {
 	}
 	r.b.share.Stuck(1)
 	r.b.mu.Unlock()
-	sever(r.tx.conn.Conn())
+	invoke.Sever(r.tx.Conn())
 	go func() {
 		<-h.stuck
 		h.late()
-		r.tx.discard()
+		r.tx.Discard()
 		r.b.mu.Lock()
 		defer r.b.mu.Unlock()
 		delete(r.b.stuck, r)
@@ -512,20 +506,18 @@ func (r *shared) quit(h *halt) {
 
 // commit settles what came out and commits. marker is nil under leases.
 func (r *shared) commit(marker *int64) *halt {
-	if r.tx.ended() {
-		return &halt{kind: haltEnded, end: ended{err: errEnded}}
+	if r.tx.Ended() {
+		return &halt{kind: haltEnded, end: invoke.End{Err: invoke.ErrEnded}}
 	}
-	if err := r.tx.fault(); err != nil {
-		return r.broke(ended{err: err})
+	if err := r.tx.Fault(); err != nil {
+		return r.broke(invoke.End{Err: err})
 	}
 	results := make([]work.Result, 0, len(r.good)+len(r.bad))
 	for _, m := range r.good {
 		results = append(results, work.Result{Item: m})
 	}
 	results = append(results, r.bad...)
-	ctx, cancel := context.WithTimeout(r.b.Context(), finishTimeout)
-	defer cancel()
-	outcomes, err := r.b.queue.commitBatch(ctx, r.tx, marker, results)
+	outcomes, err := r.b.queue.commitBatch(r.b.Context(), r.tx, marker, results)
 	switch {
 	case err == nil:
 		for _, res := range r.bad {
@@ -534,22 +526,22 @@ func (r *shared) commit(marker *int64) *halt {
 		r.b.settled(results, outcomes)
 		r.t.settled += len(results)
 		return nil
-	case errors.Is(err, errEnded):
-		return &halt{kind: haltEnded, end: ended{err: err}}
+	case errors.Is(err, invoke.ErrEnded):
+		return &halt{kind: haltEnded, end: invoke.End{Err: err}}
 	case isLost(err):
-		return &halt{kind: haltFence, end: ended{err: err}}
+		return &halt{kind: haltFence, end: invoke.End{Err: err}}
 	case r.express && time.Since(r.t.began) >= r.b.limit:
-		return &halt{kind: haltLimit, end: ended{err: err}}
-	case r.tx.broken(err):
-		return &halt{kind: haltLost, end: ended{err: err}}
+		return &halt{kind: haltLimit, end: invoke.End{Err: err}}
+	case r.tx.Broken(err):
+		return &halt{kind: haltLost, end: invoke.End{Err: err}}
 	}
 	if len(r.bad) > 0 && errors.Is(err, nexus.ErrInvalid) {
 		if len(results) == 1 { // else it is not known yet whose
 			r.b.sayRefused(r.bad[0].Item.Delivery(), err)
 		}
-		return &halt{kind: haltFailed, reason: work.ReasonError, end: ended{err: &refusal{err, r.bad[0].Error}}}
+		return &halt{kind: haltFailed, reason: work.ReasonError, end: invoke.End{Err: &refusal{err, r.bad[0].Error}}}
 	}
-	return &halt{kind: haltFailed, reason: work.ReasonCommit, end: ended{err: err}}
+	return &halt{kind: haltFailed, reason: work.ReasonCommit, end: invoke.End{Err: err}}
 }
 
 // done lists what was settled.

@@ -1,4 +1,4 @@
-package consume
+package invoke
 
 import (
 	"context"
@@ -10,7 +10,8 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-var errOutlives = errors.New("a statement of the handler was still running when the handler returned")
+// ErrOutlives says that a transaction cannot go on, since its connection is in use.
+var ErrOutlives = errors.New("a statement of the handler was still running when the handler returned")
 
 // loan is the node's transaction in the hands of one call of a handler, until that returns.
 type loan struct {

@@ -1,0 +1,133 @@
+package invoke
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/work"
+)
+
+// ErrDecode marks the error of a payload that does not fit the type its handler takes.
+var ErrDecode = errors.New("payload does not decode")
+
+// End is how a call of an item's handlers ended.
+type End struct {
+	Err   error
+	Stack []byte // of a panic or a Goexit, "" otherwise
+}
+
+// errGoexit is the error of a handler that did not return.
+var errGoexit = errors.New("the handler ended its goroutine (runtime.Goexit)")
+
+// Catch calls f and notes how it ended, also if that is the end of the goroutine.
+func (e *End) Catch(f func() error) {
+	returned := false
+	defer func() {
+		if p := recover(); p != nil {
+			*e = End{Err: fmt.Errorf("panic: %s", panicText(p)), Stack: debug.Stack()}
+		} else if !returned {
+			*e = End{Err: errGoexit, Stack: debug.Stack()}
+		}
+	}()
+	*e = End{Err: f()}
+	returned = true
+}
+
+// Judge turns the end of a call into what is settled. cause is why the handler's context ended, nil if it did not.
+func Judge(e End, cause error, timeout time.Duration) work.Result {
+	switch {
+	case errors.Is(cause, nexus.ErrDraining), errors.Is(cause, nexus.ErrLeaseLost):
+		// Work that was done counts, if the fence still holds; anything else was our doing, not the handler's.
+		if e.Err == nil {
+			return work.Result{Action: work.Ack}
+		}
+		return work.Result{Action: work.Release, Reason: cause.Error(), Error: Failure(e)}
+	case errors.Is(cause, context.DeadlineExceeded):
+		text := fmt.Sprintf("not done after %s", timeout)
+		if e.Err != nil {
+			text += ": " + Failure(e)
+		}
+		return work.Result{Action: work.Retry, Reason: work.ReasonTimeout, Error: work.Storable(text, work.MaxText)}
+	case e.Err == nil:
+		return work.Result{Action: work.Ack}
+	case e.Stack != nil:
+		return work.Result{Action: work.Retry, Reason: work.ReasonPanic, Error: Failure(e)}
+	}
+	r := work.Result{Action: work.Retry, Reason: work.ReasonError, Error: Failure(e)}
+	v, decode := inspect(e.Err)
+	switch {
+	case v == nil:
+		if decode {
+			r.Reason = work.ReasonDecode
+		}
+	case v.Action == nexus.ActionRetry:
+		r.After, r.Exact = bounded(v.After), true
+	case v.Action == nexus.ActionReject:
+		r.Action, r.Reason = work.Reject, work.Storable(v.Reason, work.MaxText)
+	case v.Action == nexus.ActionRelease:
+		r.Action, r.After = work.Release, bounded(v.After)
+	}
+	return r
+}
+
+// bounded is a delay as it can be settled: a time that has passed is now, and nothing waits longer than 30 days.
+func bounded(after time.Duration) time.Duration { return min(max(after, 0), maxAfter) }
+
+const maxAfter = 30 * 24 * time.Hour
+
+// inspect finds a verdict in err. Errors have methods of their own that run here, and those may panic.
+func inspect(err error) (v *nexus.Verdict, decode bool) {
+	defer func() {
+		if recover() != nil {
+			v, decode = nil, false
+		}
+	}()
+	v, _ = errors.AsType[*nexus.Verdict](err)
+	return v, errors.Is(err, ErrDecode)
+}
+
+// Failure is what is stored of a failed attempt: what the error says and the stack, if it is the end of a goroutine.
+func Failure(e End) string {
+	text := TextOf(e.Err)
+	if e.Stack != nil {
+		// Keep room for the stack, whatever the size of the value that panicked.
+		text = work.Storable(text, work.MaxText/4) + "\n\n" + string(e.Stack)
+	}
+	return work.Storable(text, work.MaxText)
+}
+
+// TextOf calls err.Error, which may panic: a nil pointer in an error value is the usual reason. It stays a failure, since
+// Go has no way to say that it was not meant.
+func TextOf(err error) (text string) {
+	defer func() {
+		if p := recover(); p != nil {
+			text = fmt.Sprintf("%T, whose Error method panics: %s", err, panicText(p))
+		}
+	}()
+	return err.Error()
+}
+
+// panicText formats a panic's value, whose own methods may panic again; fmt takes care of that.
+func panicText(p any) string { return fmt.Sprintf("%v", p) }
+
+// Named calls f for each named error in the tree of err, but not for those inside of one. Unwrap belongs to the handlers, so
+// it may panic; what was found before counts.
+func Named(err error, f func(*nexus.DeliveryError)) {
+	defer func() { _ = recover() }()
+	switch e := err.(type) { //nolint:errorlint // this is the walk through the tree that errors.As would do, to find all
+	case *nexus.DeliveryError:
+		if e != nil {
+			f(e)
+		}
+	case interface{ Unwrap() []error }:
+		for _, one := range e.Unwrap() {
+			Named(one, f)
+		}
+	case interface{ Unwrap() error }:
+		Named(e.Unwrap(), f)
+	}
+}
