@@ -41,6 +41,7 @@ type message struct {
 	deferrals  int
 	visible    time.Time
 	unanswered bool // a process had it and has not said what became of it
+	lone       bool // and had nothing else beside it of which that is true
 }
 
 // item is a message in hand; reads is the fence.
@@ -161,12 +162,16 @@ func (s *Memory) Claim(ctx context.Context, results []work.Result, ask consume.A
 			}
 			taken = true
 		}
-		if m.reads-m.deferrals >= Attempts {
+		if m.reads-m.deferrals >= Attempts && (m.lone || !m.unanswered) {
 			delete(s.messages, m.id)
 			f.Buried++
 			continue
 		}
 		it := &item{m: m, alone: m.unanswered}
+		if it.alone && !m.lone {
+			m.deferrals++ // that it died in company counts for nobody
+		}
+		m.lone = it.alone
 		m.reads++
 		m.visible, m.unanswered = now.Add(lease), true
 		it.reads = m.reads

@@ -1,0 +1,61 @@
+package sourcetest_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nexuspg/nexus/internal/consume"
+	"github.com/nexuspg/nexus/internal/consume/sourcetest"
+	"github.com/nexuspg/nexus/internal/dbtest"
+	"github.com/nexuspg/nexus/queue"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	sourcetest.Run(t, func(t *testing.T, try func(*testing.T, sourcetest.Bench)) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			m := &sourcetest.Memory{}
+			try(t, sourcetest.Bench{
+				Source: m,
+				Emit:   func(types ...string) { m.Emit(types...) },
+				Pass:   func(d time.Duration) { <-time.After(d) },
+			})
+		})
+	})
+}
+
+func TestDeliveries(t *testing.T) {
+	t.Parallel()
+	sourcetest.Run(t, func(t *testing.T, try func(*testing.T, sourcetest.Bench)) {
+		t.Parallel()
+		db := dbtest.New(t)
+		db.Namespace("shop")
+		db.SetNow(db.Now()) // it stands still but for Pass
+		member := &consume.Member{Pool: db.Pool, Namespace: "shop", Wanted: "n"}
+		if err := member.Register(t.Context(), []string{"*"}, map[string]any{}); err != nil {
+			t.Fatal(err)
+		}
+		name, attempts, err := member.Consumer(t.Context(), "default")
+		if err != nil {
+			t.Fatal(err)
+		}
+		try(t, sourcetest.Bench{
+			Source: &consume.Deliveries{
+				Pool: db.Pool, Namespace: "shop", Consumer: "default", Queue: name, Node: member.ID,
+				MaxAttempts: func(string) int { return attempts },
+			},
+			Emit: func(types ...string) {
+				for _, one := range types {
+					if _, err := (queue.Emitter{Namespace: "shop"}).Emit(t.Context(), db.Pool, one, nil, nil); err != nil {
+						t.Fatal(err)
+					}
+				}
+			},
+			Pass: db.Advance,
+		})
+	})
+}
