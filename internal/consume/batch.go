@@ -501,7 +501,6 @@ func (b *Batches) keep() {
 		if len(b.holds) == 0 || b.Context().Err() != nil {
 			b.keeping = false
 			b.mu.Unlock()
-			b.keeper.Wait()
 			return
 		}
 		b.keeper.Look(b.Context(), time.Now(), b.leased)

@@ -395,6 +395,7 @@ func (b *Batches) Stop(grace context.Context) []*nexus.Delivery {
 	b.End()
 	b.await(context.Background(), idle)
 	b.helpers.Wait()
+	b.keeper.Wait()
 	b.share.Leave()
 	b.mu.Lock()
 	defer b.mu.Unlock()
