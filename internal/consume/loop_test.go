@@ -25,6 +25,7 @@ const lease = 30 * time.Second
 
 type loop struct {
 	*consume.Loop
+	t      *testing.T
 	source *sourcetest.Memory
 	log    strings.Builder
 	away   atomic.Int32 // how often a failure looked like a server that is away
@@ -32,7 +33,7 @@ type loop struct {
 }
 
 // looping starts a loop with these workers in a bubble of its own.
-func looping(t *testing.T, workers int, handlers []*consume.Handler, test func(t *testing.T, l *loop)) {
+func looping(t *testing.T, workers int, handlers []*consume.Handler, test func(l *loop)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -40,7 +41,7 @@ func looping(t *testing.T, workers int, handlers []*consume.Handler, test func(t
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := &loop{source: &sourcetest.Memory{}}
+		l := &loop{t: t, source: &sourcetest.Memory{}}
 		l.Loop = consume.NewLoop(consume.Config{
 			Source: l.source, Handlers: hs, Places: places.New(workers), Lease: lease, Poll: time.Second, Values: context.WithoutCancel(t.Context()),
 			Log:         slog.New(slog.NewTextHandler(&l.log, nil)),
@@ -53,7 +54,7 @@ func looping(t *testing.T, workers int, handlers []*consume.Handler, test func(t
 				l.stop(0)
 			}
 		}()
-		test(t, l)
+		test(l)
 	})
 }
 
@@ -80,13 +81,13 @@ func TestEventsAreHandledAndSettled(t *testing.T) {
 	looping(t, 4, []*consume.Handler{leasedHandler("*", func(context.Context, *nexus.Delivery) error {
 		handled.Add(1)
 		return nil
-	})}, func(t *testing.T, l *loop) {
+	})}, func(l *loop) {
 		for range 500 {
 			l.source.Emit("x")
 		}
 		after(5 * time.Second)
 		if n := handled.Load(); n != 500 || l.source.Left() != 0 {
-			t.Errorf("%d of 500 handled, %d left", n, l.source.Left())
+			l.t.Errorf("%d of 500 handled, %d left", n, l.source.Left())
 		}
 	})
 }
@@ -97,7 +98,7 @@ func TestAnExchangeThatTimesOut(t *testing.T) {
 	looping(t, 1, []*consume.Handler{leasedHandler("*", func(context.Context, *nexus.Delivery) error {
 		handled.Add(1)
 		return nil
-	})}, func(t *testing.T, l *loop) {
+	})}, func(l *loop) {
 		var hangs atomic.Bool
 		l.source.Fault = func(ctx context.Context, _ string, results []work.Result) error {
 			if len(results) > 0 && hangs.CompareAndSwap(false, true) {
@@ -109,14 +110,14 @@ func TestAnExchangeThatTimesOut(t *testing.T) {
 		l.source.Emit("x")
 		after(29 * time.Second)
 		if handled.Load() != 1 || l.source.Left() != 1 || l.away.Load() != 0 {
-			t.Fatalf("handled %d, left %d, told %d times", handled.Load(), l.source.Left(), l.away.Load())
+			l.t.Fatalf("handled %d, left %d, told %d times", handled.Load(), l.source.Left(), l.away.Load())
 		}
 		after(2 * time.Second)
 		if l.away.Load() != 1 {
-			t.Errorf("told %d times that the server is away", l.away.Load())
+			l.t.Errorf("told %d times that the server is away", l.away.Load())
 		}
 		if handled.Load() != 1 || l.source.Left() != 0 {
-			t.Errorf("handled %d times, %d left: the result was not kept", handled.Load(), l.source.Left())
+			l.t.Errorf("handled %d times, %d left: the result was not kept", handled.Load(), l.source.Left())
 		}
 	})
 }
@@ -128,21 +129,21 @@ func TestALeaseThatIsLostWhileItsHandlerRuns(t *testing.T) {
 		<-ctx.Done()
 		causes <- context.Cause(ctx)
 		return nil // it got done after all
-	})}, func(t *testing.T, l *loop) {
+	})}, func(l *loop) {
 		causes = make(chan error, 1)
 		id := l.source.Emit("x")[0]
 		after(time.Second)
 		l.source.Steal(id)
 		began := time.Now()
 		if cause := <-causes; !errors.Is(cause, nexus.ErrLeaseLost) {
-			t.Errorf("the handler ended since %v", cause)
+			l.t.Errorf("the handler ended since %v", cause)
 		}
 		if took := time.Since(began); took > lease/3+time.Second {
-			t.Errorf("told after %s", took)
+			l.t.Errorf("told after %s", took)
 		}
 		after(time.Second)
 		if got := l.source.Reasons(); got != "" || !strings.Contains(l.log.String(), "the result was refused") {
-			t.Errorf("settled %q; the log:\n%s", got, &l.log)
+			l.t.Errorf("settled %q; the log:\n%s", got, &l.log)
 		}
 	})
 }
@@ -154,7 +155,7 @@ func TestALeaseThatCannotBeRenewed(t *testing.T) {
 		<-ctx.Done()
 		ended <- context.Cause(ctx)
 		return ctx.Err()
-	})}, func(t *testing.T, l *loop) {
+	})}, func(l *loop) {
 		ended = make(chan error, 1)
 		l.source.Fault = func(_ context.Context, op string, _ []work.Result) error {
 			if op == "extend" {
@@ -166,10 +167,10 @@ func TestALeaseThatCannotBeRenewed(t *testing.T) {
 		began := time.Now()
 		cause := <-ended
 		if took := time.Since(began); !errors.Is(cause, nexus.ErrLeaseLost) || took >= lease || took < lease/2 {
-			t.Errorf("ended after %s since %v, with a lease of %s", took, cause, lease)
+			l.t.Errorf("ended after %s since %v, with a lease of %s", took, cause, lease)
 		}
 		if n := strings.Count(l.log.String(), "cannot renew leases"); n != 1 {
-			t.Errorf("%d lines about it", n)
+			l.t.Errorf("%d lines about it", n)
 		}
 	})
 }
@@ -183,11 +184,11 @@ func TestALeaseIsRenewed(t *testing.T) {
 		case <-time.After(10 * lease):
 			return nil
 		}
-	})}, func(t *testing.T, l *loop) {
+	})}, func(l *loop) {
 		l.source.Emit("x")
 		after(10*lease + time.Second)
 		if got := l.source.Reasons(); got != "ack" {
-			t.Errorf("settled %q", got)
+			l.t.Errorf("settled %q", got)
 		}
 	})
 }
@@ -204,31 +205,31 @@ func TestAHandlerThatIgnoresItsEnd(t *testing.T) {
 	looping(t, 2, []*consume.Handler{h, leasedHandler("x", func(context.Context, *nexus.Delivery) error {
 		others.Add(1)
 		return nil
-	})}, func(t *testing.T, l *loop) {
+	})}, func(l *loop) {
 		back = make(chan struct{})
 		l.source.Emit("stays")
 		after(14 * time.Second)
 		if n, _ := l.Stuck(); n != 0 || l.source.Reasons() != "" {
-			t.Fatalf("%d stuck and settled %q before its time", n, l.source.Reasons())
+			l.t.Fatalf("%d stuck and settled %q before its time", n, l.source.Reasons())
 		}
 		after(2 * time.Second)
 		if got := l.source.Reasons(); !strings.HasPrefix(got, "retry timeout") {
-			t.Errorf("settled %q", got)
+			l.t.Errorf("settled %q", got)
 		}
 		after(time.Minute) // it was tried again, by the other worker
 		n, all := l.Stuck()
 		if n != 2 || all.IsZero() {
-			t.Errorf("%d stuck, all since %s", n, all)
+			l.t.Errorf("%d stuck, all since %s", n, all)
 		}
 		l.source.Emit("x")
 		after(time.Minute)
 		if others.Load() != 0 {
-			t.Error("a stuck worker handled something")
+			l.t.Error("a stuck worker handled something")
 		}
 		close(back)
 		after(time.Minute)
 		if n, all := l.Stuck(); n != 0 || !all.IsZero() || others.Load() != 1 || l.source.Left() != 0 {
-			t.Errorf("%d stuck, %d others handled, %d left, settled %q", n, others.Load(), l.source.Left(), l.source.Reasons())
+			l.t.Errorf("%d stuck, %d others handled, %d left, settled %q", n, others.Load(), l.source.Left(), l.source.Reasons())
 		}
 	})
 }
@@ -238,17 +239,17 @@ func TestStopGivesBackWhatDoesNotEnd(t *testing.T) {
 	looping(t, 1, []*consume.Handler{leasedHandler("*", func(context.Context, *nexus.Delivery) error {
 		<-back
 		return nil
-	})}, func(t *testing.T, l *loop) {
+	})}, func(l *loop) {
 		back = make(chan struct{})
 		id := l.source.Emit("x")[0]
 		after(time.Second)
 		began := time.Now()
 		stayed := l.stop(10 * time.Second)
 		if took := time.Since(began); took < 10*time.Second || took > 12*time.Second {
-			t.Errorf("stopped after %s", took)
+			l.t.Errorf("stopped after %s", took)
 		}
 		if len(stayed) != 1 || stayed[0].MessageID != id || l.source.Reasons() != "release "+nexus.ErrDraining.Error() {
-			t.Errorf("stayed %v, settled %q", stayed, l.source.Reasons())
+			l.t.Errorf("stayed %v, settled %q", stayed, l.source.Reasons())
 		}
 		close(back)
 		synctest.Wait()
@@ -263,11 +264,11 @@ func TestStopWaitsForHandlersThatEnd(t *testing.T) {
 		case <-time.After(5 * time.Second):
 			return nil
 		}
-	})}, func(t *testing.T, l *loop) {
+	})}, func(l *loop) {
 		l.source.Emit("x", "x")
 		after(time.Second)
 		if stayed := l.stop(10 * time.Second); len(stayed) != 0 || l.source.Left() != 1 {
-			t.Errorf("stayed %v, left %d, settled %q", stayed, l.source.Left(), l.source.Reasons())
+			l.t.Errorf("stayed %v, left %d, settled %q", stayed, l.source.Left(), l.source.Reasons())
 		}
 	})
 }
@@ -288,12 +289,12 @@ func TestHandlersThatEndBadly(t *testing.T) {
 			return nil
 		}),
 		leasedHandler("rejects", func(context.Context, *nexus.Delivery) error { return nexus.Reject("bad") }),
-	}, func(t *testing.T, l *loop) {
+	}, func(l *loop) {
 		l.source.Emit("panics", "ends", "rejects")
 		after(time.Minute)
 		got := l.source.Reasons()
 		if strings.Count(got, "retry panic") != 2 || strings.Count(got, "reject bad") != 1 || strings.Count(got, "ack") != 2 || l.source.Left() != 0 {
-			t.Errorf("settled %q, %d left", got, l.source.Left())
+			l.t.Errorf("settled %q, %d left", got, l.source.Left())
 		}
 	})
 }
@@ -305,7 +306,7 @@ func TestARefusedVerdict(t *testing.T) {
 			return nexus.Retry(time.Hour)
 		}
 		return nil
-	})}, func(t *testing.T, l *loop) {
+	})}, func(l *loop) {
 		l.source.Fault = func(_ context.Context, _ string, results []work.Result) error {
 			for _, r := range results {
 				if r.Exact {
@@ -323,7 +324,7 @@ func TestARefusedVerdict(t *testing.T) {
 			}
 		}
 		if len(refused) != 1 || refused[0].Reason != work.ReasonError || !strings.HasPrefix(refused[0].Error, "the verdict was refused") || l.source.Left() != 0 {
-			t.Errorf("refused %+v, %d left", refused, l.source.Left())
+			l.t.Errorf("refused %+v, %d left", refused, l.source.Left())
 		}
 	})
 }
@@ -343,17 +344,17 @@ func TestAHandlerWithFewWorkers(t *testing.T) {
 	looping(t, 10, []*consume.Handler{h, leasedHandler("x", func(context.Context, *nexus.Delivery) error {
 		others.Add(1)
 		return nil
-	})}, func(t *testing.T, l *loop) {
+	})}, func(l *loop) {
 		for range 50 {
 			l.source.Emit("few", "x")
 		}
 		after(time.Second)
 		if others.Load() != 50 {
-			t.Errorf("%d of 50 others handled beside it", others.Load())
+			l.t.Errorf("%d of 50 others handled beside it", others.Load())
 		}
 		after(time.Minute)
 		if most.Load() != 2 || l.source.Left() != 0 {
-			t.Errorf("%d at once, %d left", most.Load(), l.source.Left())
+			l.t.Errorf("%d at once, %d left", most.Load(), l.source.Left())
 		}
 	})
 }
@@ -368,15 +369,15 @@ func TestWhatMayKillAProcessGoesAlone(t *testing.T) {
 		defer now.Add(-1)
 		<-time.After(time.Second)
 		return nil
-	})}, func(t *testing.T, l *loop) {
+	})}, func(l *loop) {
 		ids := l.source.Emit("x", "x", "x")
 		// Another process takes them and is not heard of again.
-		if found, err := l.source.Claim(t.Context(), nil, consume.Ask{Types: []string{"*"}, Limit: 3, Window: 10}, time.Minute); err != nil || len(found.Items) != len(ids) {
-			t.Fatalf("%d taken: %v", len(found.Items), err)
+		if found, err := l.source.Claim(l.t.Context(), nil, consume.Ask{Types: []string{"*"}, Limit: 3, Window: 10}, time.Minute); err != nil || len(found.Items) != len(ids) {
+			l.t.Fatalf("%d taken: %v", len(found.Items), err)
 		}
 		after(2 * time.Minute)
 		if most.Load() != 1 || l.source.Left() != 0 {
-			t.Errorf("%d at once, %d left", most.Load(), l.source.Left())
+			l.t.Errorf("%d at once, %d left", most.Load(), l.source.Left())
 		}
 	})
 }

@@ -90,6 +90,7 @@ func wide(a *consume.Ask)     { a.Sweep = true }
 func together(a *consume.Ask) { a.Alone = true }
 
 func claims(t *testing.T, b Bench) {
+	t.Helper()
 	b.Emit("a.1", "b.1", "a.2", "a.3")
 	found := b.claim(t, 2, func(a *consume.Ask) { a.Types = []string{"a.*"} })
 	if got := types(found.Items); got != "a.1 a.2" {
@@ -115,6 +116,7 @@ func claims(t *testing.T, b Bench) {
 }
 
 func hides(t *testing.T, b Bench) {
+	t.Helper()
 	b.Emit("x")
 	first := b.claim(t, 1).Items
 	if len(first) != 1 || first[0].Delivery().Attempt != 1 || first[0].Alone() || first[0].Acked() || first[0].Due().IsZero() {
@@ -139,6 +141,7 @@ func hides(t *testing.T, b Bench) {
 }
 
 func acks(t *testing.T, b Bench) {
+	t.Helper()
 	b.Emit("x", "x")
 	items := b.claim(t, 2).Items
 	done := []work.Result{{Item: items[0]}, {Item: items[1]}}
@@ -155,6 +158,7 @@ func acks(t *testing.T, b Bench) {
 }
 
 func settles(t *testing.T, b Bench) {
+	t.Helper()
 	b.Emit("retry", "release", "reject")
 	items := b.claim(t, 3).Items
 	results := []work.Result{
@@ -182,6 +186,7 @@ func settles(t *testing.T, b Bench) {
 }
 
 func fences(t *testing.T, b Bench) {
+	t.Helper()
 	b.Emit("x")
 	first := b.claim(t, 1).Items[0]
 	b.Pass(leased + time.Second)
@@ -203,6 +208,7 @@ func fences(t *testing.T, b Bench) {
 }
 
 func extends(t *testing.T, b Bench) {
+	t.Helper()
 	b.Emit("x", "y")
 	items := b.claim(t, 2).Items
 	for range 3 {
@@ -220,6 +226,7 @@ func extends(t *testing.T, b Bench) {
 }
 
 func exchanges(t *testing.T, b Bench) {
+	t.Helper()
 	b.Emit("a", "b", "c")
 	items := b.claim(t, 2).Items
 	found := b.exchange(t, []work.Result{
@@ -232,6 +239,7 @@ func exchanges(t *testing.T, b Bench) {
 }
 
 func alone(t *testing.T, b Bench) {
+	t.Helper()
 	b.Emit("a", "b", "c")
 	lowest := b.claim(t, 2).Lowest
 	b.Pass(leased + time.Second)
@@ -246,6 +254,7 @@ func alone(t *testing.T, b Bench) {
 }
 
 func ends(t *testing.T, b Bench) {
+	t.Helper()
 	b.Emit("x")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -16,6 +16,7 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	sourcetest.Run(t, func(t *testing.T, try func(*testing.T, sourcetest.Bench)) {
+		t.Helper()
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			m := &sourcetest.Memory{}
@@ -31,6 +32,7 @@ func TestMemory(t *testing.T) {
 func TestDeliveries(t *testing.T) {
 	t.Parallel()
 	sourcetest.Run(t, func(t *testing.T, try func(*testing.T, sourcetest.Bench)) {
+		t.Helper()
 		t.Parallel()
 		db := dbtest.New(t)
 		db.Namespace("shop")
