@@ -133,7 +133,7 @@ var mutants = []mutant{
 	{"D2 answered as before, parked", "core_private.why_unsettled", []string{"where k.queue_name = $1", "where false and k.queue_name = $1"}, "settle/repeated", false},
 	{"D2 answered as before, but not for another", "core_private.why_unsettled", []string{"p.read_ct = u.ct and isfinite", "isfinite", "case p.last_read_at - u.at", "case least(p.last_read_at - u.at, interval '1 us')"}, "settle/repeated", false},
 	{"D4 one rule for deferrals", "core_private.settle_failed", []string{"core_private.attempt_of(q.read_ct - 1, q.headers)", "core_private.attempt_of(q.read_ct, q.headers) - 1"}, "settle/repeated", false},
-	{"D6 a suspect goes alone", "core.claim", []string{"'nexus-deaths'), 0) then 'alone' end", "'nexus-deaths'), 0) then null end"}, "claim/suspects", false},
+	{"D6 a suspect goes alone", "core.claim", []string{"then 'alone' end", "then null end"}, "claim/suspects", false},
 	{"D6 only for who has none in hand", "core.claim", []string{"if p_alone then", "if true then"}, "claim/suspects", false},
 	{"D6 and it is marked", "core.claim", []string{", headers = core_private.alone_headers(q.read_ct, q.headers)", ""}, "claim/suspects", false},
 	{"D6 within the limit", "core.claim", []string{"v_tids[:p_limit - v_taken]", "v_tids[:p_limit]"}, "claim/suspects", false},
@@ -155,7 +155,7 @@ var mutants = []mutant{
 	{"D5 attempts are used up", "core_private.settle_failed", []string{"then 'exhausted' else", "then 'retry' else"}, "settle/attempts", false},
 	{"D6 a killer is buried", "core.claim", []string{"when w.read_ct > 2147480000 or w.read_ct > 0 and core_private", "when false and core_private"}, "claim/claim", false},
 	{"D4 a count of deferrals sent by hand says nothing", "core_private.attempt_of", []string{"operator(pg_catalog.<=) p_read_ct", "operator(pg_catalog.>=) 0"}, "claim/hostile_headers", false},
-	{"P1 a message that is NULL", "core.claim", []string{"coalesce(q.message ->> ''eventType'' = any ($10), false) as plain", "(q.message ->> ''eventType'' = any ($10)) as plain"}, "claim/null_message", false},
+	{"P1 a message that is NULL", "core.claim", []string{"coalesce(q.message ->> 'eventType' = any ($10), false) as plain", "(q.message ->> 'eventType' = any ($10)) as plain"}, "claim/null_message", false},
 	{"P1 a message that is NULL, buried", "core_private.bury", []string{"coalesce(r.message, 'null')", "r.message"}, "claim/null_message", false},
 	{"D6 what cannot be buried", "core_private.bury_found", []string{"exception when others then", "exception when sqlstate 'NX999' then"}, "claim/unburied", true},
 	{"I4 the caller's search_path", "core.run_sweep", []string{"perform set_config('search_path', p_search_path, false)", "null"}, "partitions/search_path", true},
@@ -216,8 +216,19 @@ var mutants = []mutant{
 	{"D8 delayed events wait apart", "core.emit", []string{"elsif v_due_at is null then", "elsif true then"}, "emit/options", false},
 	{"D8 and not too short", "core.promote_delayed", []string{"where d.due_at <= v_now", "where true", "s.due_at <= v_now", "true", "d.due_at <= $2", "true"}, "emit/options", false},
 	{"H3 types", "core.claim_batch", []string{"where (w.t is null or $5 or w.t = any ($6) or w.t ^@ any ($7)) and", "where"}, "claim_batch/express", false},
-	{"H3 not counted before", "core.claim_batch", []string{"'select ''claimed''::text, l.*, null::bigint, null::timestamptz from (select q.msg_id, q.read_ct, q.message, case when q.read_ct > 0 then core_private.counted_headers(q.read_ct, q.headers) else q.headers end from %s q where q.ctid = any ($1) offset 0) l order by l.msg_id'",
-		"'update %s q set read_ct = q.read_ct + 1 where q.ctid = any ($1) returning ''claimed''::text, q.msg_id, q.read_ct, q.message, q.headers, null::bigint, null::timestamptz'"}, "claim_batch/express", false},
+	{"H3 not counted before", "core.claim_batch", []string{`
+            select 'claimed'::text, l.*, null::bigint, null::timestamptz
+              from (select q.msg_id, q.read_ct, q.message,
+                           case when q.read_ct > 0 then core_private.counted_headers(q.read_ct, q.headers)
+                                else q.headers end
+                      from %s q
+                     where q.ctid = any ($1)
+                    offset 0) l
+             order by l.msg_id`, `
+            update %s q
+               set read_ct = q.read_ct + 1
+             where q.ctid = any ($1)
+            returning 'claimed'::text, q.msg_id, q.read_ct, q.message, q.headers, null::bigint, null::timestamptz`}, "claim_batch/express", false},
 	{"H3 what never was is not alive for ever", "core_private.note_express_deaths", []string{"b.opened_at < v_now - interval '15 minutes'", "false"}, "express/marks", false},
 	{"H3 the transaction is named", "core.claim_batch", []string{"pg_current_xact_id_if_assigned()::text::bigint end, o.n", "null::bigint end, o.n"}, "claim_batch/express", false},
 	{"H3 the server's limits", "core.claim_batch", []string{"'idle_in_transaction_session_timeout', ", ""}, "claim_batch/express", false},
@@ -227,7 +238,7 @@ var mutants = []mutant{
 	{"H3 the floor moves on", "core.claim_batch", []string{"max(w.msg_id) from w", "max(w.msg_id) from w where w.t = any ($6)"}, "claim_batch/express", false},
 	{"H3 a killer is buried", "core.claim_batch", []string{"or q.read_ct > 0 and core_private", "or false and core_private"}, "claim_batch/express", false},
 	{"H3 unknown.raw", "core_private.bury_found", []string{"or not core_private.is_handled(", "or true or not core_private.is_handled("}, "claim_batch/express", false},
-	{"H3 unanswered ones go alone", "core.claim_batch", []string{"core_private.attempt_of(c.read_ct, c.headers) > coalesce(", "core_private.attempt_of(c.read_ct, c.headers) > 1000 + coalesce("}, "claim_batch/leases", false},
+	{"H3 unanswered ones go alone", "core.claim_batch", []string{"> coalesce(core_private.header_number(c.headers, 'nexus-failures'), 0)", "> 1000 + coalesce(core_private.header_number(c.headers, 'nexus-failures'), 0)"}, "claim_batch/leases", false},
 	{"H3 answered ones do not", "core.claim_batch", []string{"> coalesce(core_private.header_number(c.headers, 'nexus-failures'), 0)", "> 0"}, "claim_batch/leases", false},
 	{"H3 those of a dead batch go alone", "core.claim_batch", []string{"c.msg_id between b.lowest and b.highest", "false"}, "claim_batch/leases", false},
 	{"H3 and no others", "core.claim_batch", []string{"and (b.msg_ids is null or c.msg_id = any (b.msg_ids))", ""}, "claim_batch/leases", false},
@@ -288,7 +299,7 @@ var mutants = []mutant{
 	{"L5 what is cancelled needs nobody", "core.cancel_deliveries", []string{"if v_dead <> '{}' then", "if false then"}, "cancel_deliveries/each_place", false},
 	{"L5 of this namespace only", "core_private.undelivered_nowhere", []string{"and x.namespace = p_namespace", ""}, "cancel_deliveries/each_place", false},
 	{"L5 a late result did not bury it", "core_private.why_unsettled", []string{"and l.resolution is distinct from 'cancelled'", ""}, "cancel_deliveries/each_place", false},
-	{"L5 due now by its header, too", "core.run_deliveries_now", []string{"jsonb_build_object(''nexus-due''", "jsonb_build_object(''nexus-was''"}, "run_deliveries_now/each_place", false},
+	{"L5 due now by its header, too", "core.run_deliveries_now", []string{"jsonb_build_object('nexus-due'", "jsonb_build_object('nexus-was'"}, "run_deliveries_now/each_place", false},
 	{"L5 what was due was due", "core.run_deliveries_now", []string{"(u.vt is null or u.vt > v_now)", "true"}, "run_deliveries_now/each_place", false},
 	{"L4 once", "core_private.lock_dead_letter", []string{"if v_row.status <> 'pending' then", "if false then"}, "dead_letters/replay", false},
 	{"L4 rounds", "core_private.redeliver", []string{"l.replay_count + 1", "l.replay_count"}, "dead_letters/replay", false},

@@ -1,7 +1,7 @@
--- Messages bear their ids where the queue's table does not reach: parked, delayed, linked to tasks, in dead letters, in the hands of a node.
--- A new message under one of these would be taken for the old one, and one below the floors of the nodes for nothing new. What was only
--- ever on the queue has left no trace but the numbers of events, of which each draws one id at most; what was sent by hand not even that.
--- Hence the full million beyond.
+-- Messages bear their ids where the queue's table does not reach: parked, delayed, linked to tasks, in dead
+-- letters, in the hands of a node. A new message under one of these would be taken for the old one, and one below
+-- the floors of the nodes for nothing new. What was only ever on the queue has left no trace but the numbers of
+-- events, of which each draws one id at most; what was sent by hand not even that. Hence the full million beyond.
 create or replace function core_private.above_known_ids(p_queue text)
 returns bigint
 language sql volatile

@@ -1,4 +1,5 @@
-create or replace function core.ack(p_namespace text, p_consumer text, p_msg_id bigint, p_read_ct integer, p_last_read_at timestamptz)
+create or replace function core.ack(
+    p_namespace text, p_consumer text, p_msg_id bigint, p_read_ct integer, p_last_read_at timestamptz)
 returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -7,17 +8,28 @@ declare
     v_queue text;
     v_gone  bigint;
 begin
-    select c.queue_name into v_queue from core.consumers c where c.namespace = p_namespace and c.name = p_consumer;
+    select c.queue_name
+      into v_queue
+      from core.consumers c
+     where c.namespace = p_namespace and c.name = p_consumer;
     if v_queue is null then
         perform core_private.require_duty(p_namespace, 'consume');
-        raise exception using errcode = 'NX102', column = 'p_consumer', message = format('namespace %s has no consumer %s', quote_literal(p_namespace), coalesce(quote_literal(left(p_consumer, 100)), 'NULL')),
+        raise exception using errcode = 'NX102', column = 'p_consumer',
+            message = format('namespace %s has no consumer %s',
+                             quote_literal(p_namespace), coalesce(quote_literal(left(p_consumer, 100)), 'NULL')),
             hint = 'Consumers are listed in core.consumers.';
     end if;
     perform core_private.queue_owner(v_queue, 'consume');
-    execute format('delete from %s q where q.msg_id = $1 and q.read_ct = $2 and q.last_read_at = $3 returning q.msg_id', core_private.queue_relation(v_queue))
-       into v_gone using p_msg_id, p_read_ct, p_last_read_at;
+    execute format($q$
+        delete from %s q
+         where q.msg_id = $1 and q.read_ct = $2 and q.last_read_at = $3
+        returning q.msg_id
+        $q$, core_private.queue_relation(v_queue))
+       into v_gone
+      using p_msg_id, p_read_ct, p_last_read_at;
     if v_gone is null then
-        raise exception using errcode = 'NX301', column = 'p_read_ct', message = format('the lease of message %s of %s is lost', p_msg_id, v_queue),
+        raise exception using errcode = 'NX301', column = 'p_read_ct',
+            message = format('the lease of message %s of %s is lost', p_msg_id, v_queue),
             detail = 'Another node took the message after the lease had ended, or it is already settled.',
             hint = 'Roll back: what was done for this delivery is done again elsewhere.';
     end if;

@@ -6,7 +6,14 @@ as $$
 declare
     v_next bigint;
 begin
-    execute format('select q.msg_id from %s q where q.msg_id >= $1 order by q.msg_id offset 20000 limit 1', p_relation) into v_next using p_floor;
+    execute format($q$
+        select q.msg_id
+          from %s q
+         where q.msg_id >= $1
+         order by q.msg_id offset 20000 limit 1
+        $q$, p_relation)
+       into v_next
+      using p_floor;
     return v_next;
 end $$;
 comment on function core_private.behind_head(text, bigint) is 'The first message behind the 20,000 from id p_floor on which a claim without a floor looks at, NULL where these are all.';

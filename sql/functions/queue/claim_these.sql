@@ -8,17 +8,29 @@ declare
     v_now timestamptz := core_private.now();
 begin
     perform core_private.queue_owner(p_queue, 'consume');
-    if cardinality(p_ids) is distinct from cardinality(p_cts) or p_lease is null or p_lease <= interval '0' or p_lease > interval '1 day' then
-        raise exception using errcode = 'NX006', column = 'p_lease', message = 'p_ids and p_cts are parallel and p_lease lies in 0 to 1 day', hint = 'This function is for nodes.';
+    if cardinality(p_ids) is distinct from cardinality(p_cts)
+       or p_lease is null or p_lease <= interval '0' or p_lease > interval '1 day' then
+        raise exception using errcode = 'NX006', column = 'p_lease',
+            message = 'p_ids and p_cts are parallel and p_lease lies in 0 to 1 day',
+            hint = 'This function is for nodes.';
     end if;
-    -- Locked in one order by all who touch several messages, or they deadlock; what somebody else has got meanwhile is his.
+    -- Locked in one order by all who touch several messages, or they deadlock; what somebody else has got
+    -- meanwhile is his.
     return query execute format($q$
         with held as materialized (
-            select q.ctid as tid from unnest($1, $2) u(id, ct) join %1$s q on q.msg_id = u.id and q.read_ct = u.ct
-             where q.vt <= $3 order by q.msg_id for update of q skip locked)
-        update %1$s q set read_ct = q.read_ct + 1, vt = $3 + $4, last_read_at = $3,
-               headers = case when q.read_ct > 0 then core_private.counted_headers(q.read_ct, q.headers) else q.headers end
-          from held where q.ctid = held.tid returning q.msg_id, q.read_ct, q.last_read_at
-        $q$, core_private.queue_relation(p_queue)) using p_ids, p_cts, v_now, p_lease;
+            select q.ctid as tid
+              from unnest($1, $2) u(id, ct)
+              join %1$s q on q.msg_id = u.id and q.read_ct = u.ct
+             where q.vt <= $3
+             order by q.msg_id for update of q skip locked)
+        update %1$s q
+           set read_ct = q.read_ct + 1, vt = $3 + $4, last_read_at = $3,
+               headers = case when q.read_ct > 0 then core_private.counted_headers(q.read_ct, q.headers)
+                              else q.headers end
+          from held
+         where q.ctid = held.tid
+        returning q.msg_id, q.read_ct, q.last_read_at
+        $q$, core_private.queue_relation(p_queue))
+      using p_ids, p_cts, v_now, p_lease;
 end $$;
 comment on function core.claim_these(text, bigint[], integer[], interval) is 'For nodes: leases exactly these messages, as far as they are still due and as often read as p_cts says; for a batch that failed as a whole. Raises NX006, NX103, NX110, NX401, NX402.';

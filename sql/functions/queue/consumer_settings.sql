@@ -1,4 +1,5 @@
-create or replace function core.consumer_settings(p_namespace text, p_consumer text, out queue_name text, out max_attempts integer)
+create or replace function core.consumer_settings(
+    p_namespace text, p_consumer text, out queue_name text, out max_attempts integer)
 returns record
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -6,12 +7,15 @@ as $$
 #variable_conflict use_column
 begin
     perform core_private.require_duty(p_namespace, 'consume');
-    select c.queue_name, core_private.max_attempts(c.retry, n.retry) into queue_name, max_attempts
-      from core.consumers c join core.namespaces n on n.namespace = c.namespace
+    select c.queue_name, core_private.max_attempts(c.retry, n.retry)
+      into queue_name, max_attempts
+      from core.consumers c
+      join core.namespaces n on n.namespace = c.namespace
      where c.namespace = p_namespace and c.name = p_consumer;
     if not found then
         raise exception using errcode = 'NX102', column = 'p_consumer',
-            message = format('namespace %s has no consumer %s', quote_literal(p_namespace), coalesce(quote_literal(left(p_consumer, 100)), 'NULL')),
+            message = format('namespace %s has no consumer %s',
+                             quote_literal(p_namespace), coalesce(quote_literal(left(p_consumer, 100)), 'NULL')),
             hint = 'Consumers are listed in core.consumers.';
     end if;
 end $$;

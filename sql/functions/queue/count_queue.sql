@@ -1,13 +1,16 @@
--- Bounded: 10,000 rows are counted exactly, beyond that the statistics speak. A queue that somebody has locked is not waited for: a moment
--- while the statement is young, so that many such don't add up, then no more.
+-- Bounded: 10,000 rows are counted exactly, beyond that the statistics speak. A queue that somebody has locked
+-- is not waited for: a moment while the statement is young, so that many such don't add up, then no more.
 --
--- The queue is looked at in a subtransaction that is undone: so its locks are given back at once, and a look at thousands of queues needs no
--- more of the lock table than one. A table without a page is empty, and needs no look. Whatever times a message has, its queue has an age.
+-- The queue is looked at in a subtransaction that is undone: so its locks are given back at once, and
+-- a look at thousands of queues needs no more of the lock table than one. A table without a page is
+-- empty, and needs no look. Whatever times a message has, its queue has an age.
 --
--- Each queue's statement is planned anew, which takes longer than to run it: so it is as plain as can be, and what follows is computed here.
+-- Each queue's statement is planned anew, which takes longer than to run it: so it is as plain as can
+-- be, and what follows is computed here.
 create or replace function core_private.count_queue(p_queue text)
-returns table (queue_length bigint, newest_msg_age_seconds integer, oldest_msg_age_seconds integer,
-               visible bigint, in_flight bigint, waiting bigint, delayed bigint, parked bigint, length_is_estimate boolean)
+returns table (
+    queue_length bigint, newest_msg_age_seconds integer, oldest_msg_age_seconds integer,
+    visible bigint, in_flight bigint, waiting bigint, delayed bigint, parked bigint, length_is_estimate boolean)
 language plpgsql stable security definer cost 10000 rows 1
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
@@ -29,19 +32,27 @@ begin
         begin
             if pg_relation_size(v_relation::regclass) > 0 then
                 execute format($q$
-                    select count(*), count(*) filter (where h.vt <= $1),
-                           count(*) filter (where h.vt > $1 and h.read_ct > 0 and (h.headers ->> 'nexus-due' = core_private.iso(h.vt)) is not true),
-                           (select q.enqueued_at from %1$s q order by q.msg_id desc limit 1), (select q.enqueued_at from %1$s q order by q.msg_id limit 1)
+                    select count(*),
+                           count(*) filter (where h.vt <= $1),
+                           count(*) filter (
+                               where h.vt > $1 and h.read_ct > 0
+                                 and (h.headers ->> 'nexus-due' = core_private.iso(h.vt)) is not true),
+                           (select q.enqueued_at from %1$s q order by q.msg_id desc limit 1),
+                           (select q.enqueued_at from %1$s q order by q.msg_id limit 1)
                       from (select q.vt, q.read_ct, q.headers from %1$s q limit 10001) h
                     $q$, v_relation)
-                   into queue_length, visible, in_flight, v_newest, v_oldest using v_now;
+                   into queue_length, visible, in_flight, v_newest, v_oldest
+                  using v_now;
                 waiting := queue_length - visible - in_flight;
-                newest_msg_age_seconds := case when isfinite(v_newest) then least(greatest(extract(epoch from v_now - v_newest), 0), 2147483647)::integer end;
-                oldest_msg_age_seconds := case when isfinite(v_oldest) then least(greatest(extract(epoch from v_now - v_oldest), 0), 2147483647)::integer end;
+                newest_msg_age_seconds := case when isfinite(v_newest) then
+                    least(greatest(extract(epoch from v_now - v_newest), 0), 2147483647)::integer end;
+                oldest_msg_age_seconds := case when isfinite(v_oldest) then
+                    least(greatest(extract(epoch from v_now - v_oldest), 0), 2147483647)::integer end;
                 length_is_estimate := queue_length > 10000;
                 if length_is_estimate then
                     v_of := (select greatest(c.reltuples, 10001) from pg_class c where c.oid = v_relation::regclass);
-                    select (visible * v_of / queue_length)::bigint, (in_flight * v_of / queue_length)::bigint, (waiting * v_of / queue_length)::bigint, v_of::bigint
+                    select (visible * v_of / queue_length)::bigint, (in_flight * v_of / queue_length)::bigint,
+                           (waiting * v_of / queue_length)::bigint, v_of::bigint
                       into visible, in_flight, waiting, queue_length;
                 end if;
             end if;

@@ -1,4 +1,5 @@
-create or replace function core.extend(p_queue text, p_ids bigint[], p_cts integer[], p_ats timestamptz[], p_lease interval)
+create or replace function core.extend(
+    p_queue text, p_ids bigint[], p_cts integer[], p_ats timestamptz[], p_lease interval)
 returns table (msg_id bigint)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -11,16 +12,26 @@ begin
     perform core_private.queue_owner(p_queue, 'consume');
     if cardinality(p_ids) is distinct from cardinality(p_cts) or cardinality(p_ids) is distinct from cardinality(p_ats)
        or p_lease is null or p_lease <= interval '0' or p_lease > interval '1 day' then
-        raise exception using errcode = 'NX006', column = 'p_lease', message = 'p_ids, p_cts and p_ats are parallel and p_lease lies in 0 to 1 day', hint = 'This function is for nodes.';
+        raise exception using errcode = 'NX006', column = 'p_lease',
+            message = 'p_ids, p_cts and p_ats are parallel and p_lease lies in 0 to 1 day',
+            hint = 'This function is for nodes.';
     end if;
     -- Locked in one order by all who touch several messages, or they deadlock.
     execute format($q$
         with held as materialized (
-            select q.ctid as tid from unnest($1, $2, $4) u(id, ct, at) join %1$s q on q.msg_id = u.id and q.read_ct = u.ct and q.last_read_at = u.at
+            select q.ctid as tid
+              from unnest($1, $2, $4) u(id, ct, at)
+              join %1$s q on q.msg_id = u.id and q.read_ct = u.ct and q.last_read_at = u.at
              order by q.msg_id for update of q),
-        kept as (update %1$s q set vt = $3 from held where q.ctid = held.tid returning q.msg_id)
+        kept as (
+            update %1$s q
+               set vt = $3 from held
+             where q.ctid = held.tid
+            returning q.msg_id)
         select array_agg(k.msg_id) from kept k
-        $q$, core_private.queue_relation(p_queue)) into v_kept using p_ids, p_cts, v_until, p_ats;
+        $q$, core_private.queue_relation(p_queue))
+       into v_kept
+      using p_ids, p_cts, v_until, p_ats;
     return query select i from unnest(p_ids) i where i <> all (coalesce(v_kept, '{}'));
 end $$;
 comment on function core.extend(text, bigint[], integer[], timestamptz[], interval) is 'For nodes: renews leases; returns those that were lost. Raises NX006, NX103, NX110, NX401, NX402.';

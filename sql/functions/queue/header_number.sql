@@ -1,4 +1,5 @@
--- Anyone may send to a pgmq queue, with any headers: what is no number must not stop the queue. Not pinned, so that it is inlined.
+-- Anyone may send to a pgmq queue, with any headers: what is no number must not stop the queue. Not
+-- pinned, so that it is inlined.
 create or replace function core_private.header_number(p_headers jsonb, p_key text)
 returns bigint
 language sql immutable parallel safe

@@ -1,4 +1,5 @@
--- One small statement for a queue on which a node has nothing to do, in place of a claim for each of its handlers' modes.
+-- One small statement for a queue on which a node has nothing to do, in place of a claim for each of
+-- its handlers' modes.
 create or replace function core.look(p_queue text, p_wait interval)
 returns interval
 language plpgsql security definer

@@ -1,5 +1,5 @@
--- Volatile, so that it sees what the same statement has promoted.
--- A queue that somebody has locked keeps what is due on it for a later call, so the answer may lie in the past; nodes rest in between.
+-- Volatile, so that it sees what the same statement has promoted. A queue that somebody has locked
+-- keeps what is due on it for a later call, so the answer may lie in the past; nodes rest in between.
 create or replace function core.next_delayed_due()
 returns timestamptz
 language plpgsql volatile security definer
@@ -13,7 +13,11 @@ declare
     v_closed text[] := core_private.closed_queues();
     v_first  record;
 begin
-    select d.due_at, d.queue_name into v_first from core.delayed d where d.queue_name <> all (v_closed) order by d.due_at limit 1;
+    select d.due_at, d.queue_name
+      into v_first
+      from core.delayed d
+     where d.queue_name <> all (v_closed)
+     order by d.due_at limit 1;
     if v_first.queue_name is null or to_regclass(core_private.queue_relation(v_first.queue_name)) is not null then
         return v_first.due_at;
     end if;
@@ -22,9 +26,16 @@ begin
         with recursive s as (
             (select d.queue_name, d.due_at from core.delayed d order by d.queue_name, d.due_at limit 1)
             union all
-            select n.queue_name, n.due_at from s cross join lateral (
-                select d.queue_name, d.due_at from core.delayed d where d.queue_name > s.queue_name
+            select n.queue_name, n.due_at
+              from s
+             cross join lateral (
+                select d.queue_name, d.due_at
+                  from core.delayed d
+                 where d.queue_name > s.queue_name
                  order by d.queue_name, d.due_at limit 1) n)
-        select min(s.due_at) from s where s.queue_name <> all (v_closed) and to_regclass(core_private.queue_relation(s.queue_name)) is not null);
+        select min(s.due_at)
+          from s
+         where s.queue_name <> all (v_closed)
+           and to_regclass(core_private.queue_relation(s.queue_name)) is not null);
 end $$;
 comment on function core.next_delayed_due() is 'For nodes: when the next delayed delivery is due, but for restricted namespaces in which the caller may neither consume nor operate, and for queues without a table; NULL if none waits.';

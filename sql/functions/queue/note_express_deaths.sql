@@ -1,10 +1,11 @@
--- A batch's transaction has its number before the marker is there. So once that has ended, a marker which is still there in a later
--- snapshot (each statement has one of its own) says that it did not commit. A number that is still to come (pg_xact_status raises for it) is
--- that of another server, from which this database was restored, or of an older node: then the time decides, since no batch lives longer.
+-- A batch's transaction has its number before the marker is there. So once that has ended, a marker which
+-- is still there in a later snapshot (each statement has one of its own) says that it did not commit. A
+-- number that is still to come (pg_xact_status raises for it) is that of another server, from which this
+-- database was restored, or of an older node: then the time decides, since no batch lives longer.
 --
--- A restart of the server, a cut and a handler's own rollback end transactions of nodes that live. Where the node may be one, it has five
--- seconds to take the mark back (core.close_express, core.recall_express). One that was superseded, that ended or that counts as lost is
--- dead at once.
+-- A restart of the server, a cut and a handler's own rollback end transactions of nodes that live.
+-- Where the node may be one, it has five seconds to take the mark back (core.close_express,
+-- core.recall_express). One that was superseded, that ended or that counts as lost is dead at once.
 create or replace function core_private.note_express_deaths(p_queue text, p_floor bigint)
 returns bigint
 language plpgsql
@@ -26,8 +27,10 @@ begin
             update core_private.express_batches b
                set doubted_at = coalesce(b.doubted_at, v_now),
                    died_at = case when b.doubted_at is not null or not exists (
-                       select from core.nodes n
-                        where n.node_id = b.node_id and n.incarnation = b.incarnation and n.state not in ('stopped', 'lost')
+                       select
+                         from core.nodes n
+                        where n.node_id = b.node_id and n.incarnation = b.incarnation
+                          and n.state not in ('stopped', 'lost')
                           and n.last_heartbeat >= v_now - 3 * n.heartbeat_every) then v_now end
              where b.queue_name = p_queue and b.marker_id = any (v_ended) and b.died_at is null
                and (b.doubted_at is null or b.doubted_at <= v_now - interval '5 seconds')

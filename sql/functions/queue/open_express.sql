@@ -1,6 +1,7 @@
 -- The marker is written without waiting for the disk: a server that crashes takes the batch with it.
 create or replace function core.open_express(
-    p_queue text, p_node text, p_key bigint, p_ids bigint[], p_floor bigint = 0, out leases boolean, out marker_id bigint)
+    p_queue text, p_node text, p_key bigint, p_ids bigint[], p_floor bigint = 0,
+    out leases boolean, out marker_id bigint)
 returns record
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -13,11 +14,14 @@ declare
 begin
     perform core_private.queue_owner(p_queue, 'consume');
     if p_key is null or p_key < 3 then -- the first number that a transaction can have
-        raise exception using errcode = 'NX006', column = 'p_key', message = format('p_key cannot be %s', coalesce(p_key::text, 'NULL')),
+        raise exception using errcode = 'NX006', column = 'p_key',
+            message = format('p_key cannot be %s', coalesce(p_key::text, 'NULL')),
             hint = 'Give the number of the transaction, as core.claim_batch named it.';
     end if;
     if coalesce(cardinality(p_ids), 0) = 0 then
-        raise exception using errcode = 'NX006', column = 'p_ids', message = 'a batch has messages', hint = 'This function is for nodes; see its comment.';
+        raise exception using errcode = 'NX006', column = 'p_ids',
+            message = 'a batch has messages',
+            hint = 'This function is for nodes; see its comment.';
     end if;
     perform set_config('synchronous_commit', 'off', true);
     perform core_private.note_express_deaths(p_queue, coalesce(p_floor, 0));
@@ -25,11 +29,14 @@ begin
     if not leases then
         select min(i), max(i) into v_lowest, v_highest from unnest(p_ids) i;
         if v_lowest is null or v_lowest < 0 then
-            raise exception using errcode = 'NX006', column = 'p_ids', message = 'p_ids holds no message, or one below 0',
+            raise exception using errcode = 'NX006', column = 'p_ids',
+                message = 'p_ids holds no message, or one below 0',
                 hint = 'This function is for nodes; see its comment.';
         end if;
-        insert into core_private.express_batches (queue_name, xact_id, node_id, incarnation, lowest, highest, msg_ids, opened_at)
-        values (p_queue, p_key, coalesce(p_node, ''), (select n.incarnation from core.nodes n where n.node_id = p_node), v_lowest, v_highest,
+        insert into core_private.express_batches (
+            queue_name, xact_id, node_id, incarnation, lowest, highest, msg_ids, opened_at)
+        values (p_queue, p_key, coalesce(p_node, ''),
+                (select n.incarnation from core.nodes n where n.node_id = p_node), v_lowest, v_highest,
                 case when v_highest - v_lowest >= 2 * cardinality(p_ids) then p_ids end, v_now)
         returning express_batches.marker_id into marker_id;
     end if;

@@ -1,5 +1,7 @@
 create or replace function core.peek(p_queue text, p_limit integer = 10)
-returns table (msg_id bigint, read_ct integer, enqueued_at timestamptz, vt timestamptz, event_type text, message jsonb, headers jsonb, state text)
+returns table (
+    msg_id bigint, read_ct integer, enqueued_at timestamptz, vt timestamptz,
+    event_type text, message jsonb, headers jsonb, state text)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -7,7 +9,11 @@ declare
     v_now   timestamptz := core_private.now();
     v_owner record;
 begin
-    select q.namespace, n.restricted into v_owner from core.queues q join core.namespaces n on n.namespace = q.namespace where q.queue_name = p_queue;
+    select q.namespace, n.restricted
+      into v_owner
+      from core.queues q
+      join core.namespaces n on n.namespace = q.namespace
+     where q.queue_name = p_queue;
     if not found or not core_private.has_duty(v_owner.namespace, 'read', v_owner.restricted) then
         perform core_private.queue_owner(p_queue, 'read');
     end if;
@@ -15,21 +21,39 @@ begin
         perform core_private.fail_lost_queue(p_queue);
     end if;
     if p_limit is null or p_limit not between 1 and 1000 then
-        raise exception using errcode = 'NX006', column = 'p_limit', message = format('p_limit cannot be %s', coalesce(p_limit::text, 'NULL')), hint = 'Give 1 to 1000.';
+        raise exception using errcode = 'NX006', column = 'p_limit',
+            message = format('p_limit cannot be %s', coalesce(p_limit::text, 'NULL')),
+            hint = 'Give 1 to 1000.';
     end if;
     return query execute format($q$
         with head as materialized (
-        select q.msg_id, q.read_ct, q.enqueued_at, q.vt, coalesce(core_private.event_type_of(q.message), 'unknown.raw'),
-               q.message, q.headers,
-               case when q.vt <= $2 then 'visible' when q.headers ->> 'nexus-due' = core_private.iso(q.vt) then 'waiting' when q.read_ct > 0 then 'in_flight' else 'waiting' end
-          from %s q order by q.msg_id limit $1),
+            select q.msg_id, q.read_ct, q.enqueued_at, q.vt,
+                   coalesce(core_private.event_type_of(q.message), 'unknown.raw'), q.message, q.headers,
+                   case when q.vt <= $2 then 'visible'
+                        when q.headers ->> 'nexus-due' = core_private.iso(q.vt) then 'waiting'
+                        when q.read_ct > 0 then 'in_flight'
+                        else 'waiting' end
+              from %s q
+             order by q.msg_id limit $1),
         aside as (
-        select p.msg_id, p.read_ct, p.enqueued_at, null::timestamptz, p.event_type, p.message, p.headers, 'parked'
-          from core.parked p where p.queue_name = $3 order by p.event_type, p.msg_id limit $1),
+            select p.msg_id, p.read_ct, p.enqueued_at, null::timestamptz,
+                   p.event_type, p.message, p.headers, 'parked'
+              from core.parked p
+             where p.queue_name = $3
+             order by p.event_type, p.msg_id limit $1),
         later as (
-        select d.msg_id, coalesce(d.read_ct, 0), d.enqueued_at, d.due_at, d.event_type, d.message, d.headers, 'delayed'
-          from core.delayed d where d.queue_name = $3 order by d.due_at limit $1)
-        select * from head union all select * from aside union all select * from later limit $1
-        $q$, core_private.queue_relation(p_queue)) using p_limit, v_now, p_queue;
+            select d.msg_id, coalesce(d.read_ct, 0), d.enqueued_at, d.due_at,
+                   d.event_type, d.message, d.headers, 'delayed'
+              from core.delayed d
+             where d.queue_name = $3
+             order by d.due_at limit $1)
+        select * from head
+         union all
+        select * from aside
+         union all
+        select * from later
+         limit $1
+        $q$, core_private.queue_relation(p_queue))
+      using p_limit, v_now, p_queue;
 end $$;
 comment on function core.peek(text, integer) is 'The oldest messages of a queue, then, if there is room, those that are parked and those that wait apart for their time; reads only, so no attempt is used up. event_type: unknown.raw for a message that is no envelope. state: visible (to be claimed now), waiting (on the queue, for its due time), in_flight, parked (no live node handles the type) or delayed (off the queue until its due time; msg_id is NULL if it has not been there yet). Raises NX006, NX103, NX110, NX401, NX402.';

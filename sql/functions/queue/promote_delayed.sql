@@ -1,5 +1,6 @@
--- Queue by queue, the one that has waited longest first, so that one on which somebody holds a lock keeps nobody else waiting: it is passed
--- over, after a moment for the first such, at once for others. Queues are found by skipping along the index.
+-- Queue by queue, the one that has waited longest first, so that one on which somebody holds a lock
+-- keeps nobody else waiting: it is passed over, after a moment for the first such, at once for others.
+-- Queues are found by skipping along the index.
 create or replace function core.promote_delayed(p_limit integer = 1000)
 returns integer
 language plpgsql security definer
@@ -19,7 +20,9 @@ declare
     r        record;
 begin
     if p_limit is null or p_limit not between 1 and 100000 then
-        raise exception using errcode = 'NX006', column = 'p_limit', message = format('p_limit cannot be %s', coalesce(p_limit::text, 'NULL')), hint = 'Give 1 to 100000.';
+        raise exception using errcode = 'NX006', column = 'p_limit',
+            message = format('p_limit cannot be %s', coalesce(p_limit::text, 'NULL')),
+            hint = 'Give 1 to 100000.';
     end if;
     if not exists (select from core.delayed d where d.due_at <= v_now) then
         return 0;
@@ -29,33 +32,51 @@ begin
         with recursive s as (
             (select d.queue_name, d.due_at from core.delayed d order by d.queue_name, d.due_at limit 1)
             union all
-            select n.queue_name, n.due_at from s cross join lateral (
-                select d.queue_name, d.due_at from core.delayed d where d.queue_name > s.queue_name
+            select n.queue_name, n.due_at
+              from s
+             cross join lateral (
+                select d.queue_name, d.due_at
+                  from core.delayed d
+                 where d.queue_name > s.queue_name
                  order by d.queue_name, d.due_at limit 1) n)
-        select s.queue_name, core_private.queue_relation(s.queue_name) as relation, core_private.queue_sequence(s.queue_name) as sequence
-          from s where s.due_at <= v_now and s.queue_name <> all (v_closed) and to_regclass(core_private.queue_relation(s.queue_name)) is not null order by s.due_at, s.queue_name limit 100
+        select s.queue_name, core_private.queue_relation(s.queue_name) as relation,
+               core_private.queue_sequence(s.queue_name) as sequence
+          from s
+         where s.due_at <= v_now and s.queue_name <> all (v_closed)
+           and to_regclass(core_private.queue_relation(s.queue_name)) is not null
+         order by s.due_at, s.queue_name limit 100
     loop
         exit when v_total >= p_limit;
         begin
-            -- What was on the queue before is the message it was; the others are new. An id that somebody took by hand stays his.
+            -- What was on the queue before is the message it was; the others are new. An id that somebody took by
+            -- hand stays his.
             execute format($q$
                 with due as materialized (
-                    select d.ctid as tid from core.delayed d where d.queue_name = $1 and d.due_at <= $2
+                    select d.ctid as tid
+                      from core.delayed d
+                     where d.queue_name = $1 and d.due_at <= $2
                      order by d.due_at limit $3 for update skip locked),
                 gone as (
-                    delete from core.delayed d using due where d.ctid = due.tid returning d.*),
+                    delete from core.delayed d
+                     using due
+                     where d.ctid = due.tid
+                    returning d.*),
                 back as (
-                    insert into %1$s (msg_id, read_ct, enqueued_at, last_read_at, vt, message, headers) overriding system value
+                    insert into %1$s (msg_id, read_ct, enqueued_at, last_read_at, vt, message, headers)
+                           overriding system value
                     select case when g.msg_id is null or exists (select from %1$s x where x.msg_id = g.msg_id)
                                 then nextval(%2$L::regclass) else g.msg_id end,
                            coalesce(g.read_ct, 0), coalesce(g.enqueued_at, $4), g.last_read_at, $2, g.message,
                            case when g.msg_id is null
-                                then core_private.headers_object(g.headers) || jsonb_build_object('nexus-due', core_private.iso(g.due_at))
+                                then core_private.headers_object(g.headers)
+                                     || jsonb_build_object('nexus-due', core_private.iso(g.due_at))
                                 else g.headers end
                       from (select * from gone order by gone.due_at, gone.delayed_id) g
                     returning 1)
                 select count(*)::integer from back
-                $q$, r.relation, r.sequence) into v_n using r.queue_name, v_now, p_limit - v_total, v_at;
+                $q$, r.relation, r.sequence)
+               into v_n
+              using r.queue_name, v_now, p_limit - v_total, v_at;
         exception when lock_not_available or undefined_table then
             perform set_config('lock_timeout', '1ms', true);
             continue;

@@ -16,24 +16,48 @@ begin
             hint = format('select * from core.purge_queue(%L, %L);', p_queue, p_queue);
     end if;
     if p_limit is null or p_limit not between 1 and 1000000 then
-        raise exception using errcode = 'NX006', column = 'p_limit', message = format('p_limit cannot be %s', coalesce(p_limit::text, 'NULL')), hint = 'Give 1 to 1000000.';
+        raise exception using errcode = 'NX006', column = 'p_limit',
+            message = format('p_limit cannot be %s', coalesce(p_limit::text, 'NULL')),
+            hint = 'Give 1 to 1000000.';
     end if;
     execute format($q$
-        with old as materialized (select q.msg_id from %1$s q order by q.msg_id limit $1 for update),
-        gone as (delete from %1$s q using old where q.msg_id = old.msg_id returning q.vt, q.read_ct, q.headers)
-        select count(*), count(*) filter (where g.vt > $2 and g.read_ct > 0 and g.headers ->> 'nexus-due' is distinct from core_private.iso(g.vt)) from gone g
+        with old as materialized (
+            select q.msg_id from %1$s q order by q.msg_id limit $1 for update),
+        gone as (
+            delete from %1$s q
+             using old
+             where q.msg_id = old.msg_id
+            returning q.vt, q.read_ct, q.headers)
+        select count(*),
+               count(*) filter (
+                   where g.vt > $2 and g.read_ct > 0
+                     and g.headers ->> 'nexus-due' is distinct from core_private.iso(g.vt))
+          from gone g
         $q$, core_private.queue_relation(p_queue))
-       into removed, in_flight using p_limit, v_now;
+       into removed, in_flight
+      using p_limit, v_now;
     with old as (
-        select d.delayed_id from core.delayed d where d.queue_name = p_queue order by d.delayed_id limit greatest(p_limit - removed, 0) for update),
-    gone as (delete from core.delayed d using old where d.delayed_id = old.delayed_id returning 1)
+        select d.delayed_id
+          from core.delayed d
+         where d.queue_name = p_queue
+         order by d.delayed_id limit greatest(p_limit - removed, 0) for update),
+    gone as (
+        delete from core.delayed d
+         using old
+         where d.delayed_id = old.delayed_id
+        returning 1)
     select count(*) into delayed from gone;
     perform from core_private.parking k where k.queue_name = p_queue for update;
     with old as (
-        select d.event_type, d.msg_id from core.parked d where d.queue_name = p_queue order by d.event_type, d.msg_id
-         limit greatest(p_limit - removed - delayed, 0) for update),
+        select d.event_type, d.msg_id
+          from core.parked d
+         where d.queue_name = p_queue
+         order by d.event_type, d.msg_id limit greatest(p_limit - removed - delayed, 0) for update),
     gone as (
-        delete from core.parked d using old where d.queue_name = p_queue and d.event_type = old.event_type and d.msg_id = old.msg_id returning 1)
+        delete from core.parked d
+         using old
+         where d.queue_name = p_queue and d.event_type = old.event_type and d.msg_id = old.msg_id
+        returning 1)
     select count(*) into parked from gone;
     if removed + delayed + parked > 0 then
         perform core_private.audit('purge_queue', v_owner.namespace, p_queue, null,

@@ -1,6 +1,7 @@
--- Bounded before and after the jitter: the exponent is cut at 60 doublings, so nothing can overflow, and no result lies above max, which
--- is never less than base: a base of an hour beside the max of somebody who did not think of it, or nobody's, means an hour.
--- A policy is looked at closely only if something is amiss: settle, which asks for each failure, has checked its own.
+-- Bounded before and after the jitter: the exponent is cut at 60 doublings, so nothing can overflow,
+-- and no result lies above max, which is never less than base: a base of an hour beside the max of
+-- somebody who did not think of it, or nobody's, means an hour. A policy is looked at closely only if
+-- something is amiss: settle, which asks for each failure, has checked its own.
 create or replace function core.retry_delay(p_policy jsonb, p_attempt integer, p_random double precision = random())
 returns interval
 language plpgsql volatile security definer
@@ -21,9 +22,12 @@ begin
        or coalesce((v_policy ->> 'jitter')::numeric, 0) not between 0 and 1 then
         perform core_private.check_policy(v_policy, 'p_policy');
     end if;
-    v_base := extract(epoch from core_private.parse_interval(coalesce(v_policy -> 'base', core_private.retry_defaults() -> 'base'), 'p_policy.base', '0', '30 days'));
-    v_max := greatest(v_base, extract(epoch from core_private.parse_interval(coalesce(v_policy -> 'max', core_private.retry_defaults() -> 'max'), 'p_policy.max', '0', '30 days')));
-    v_jitter := coalesce((v_policy ->> 'jitter')::double precision, (core_private.retry_defaults() ->> 'jitter')::double precision);
+    v_base := extract(epoch from core_private.parse_interval(
+        coalesce(v_policy -> 'base', core_private.retry_defaults() -> 'base'), 'p_policy.base', '0', '30 days'));
+    v_max := greatest(v_base, extract(epoch from core_private.parse_interval(
+        coalesce(v_policy -> 'max', core_private.retry_defaults() -> 'max'), 'p_policy.max', '0', '30 days')));
+    v_jitter := coalesce((v_policy ->> 'jitter')::double precision,
+                         (core_private.retry_defaults() ->> 'jitter')::double precision);
     v_delay := case coalesce(v_policy ->> 'shape', core_private.retry_defaults() ->> 'shape')
         when 'constant' then v_base
         when 'linear' then v_base * v_n

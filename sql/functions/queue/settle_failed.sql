@@ -1,12 +1,14 @@
--- The policy of each row is the handler's over the consumer's over the namespace's. A retry whose attempts are used up is buried.
--- An express batch was never leased: its failures are counted as read here, and reads before that nobody answered are given back.
+-- The policy of each row is the handler's over the consumer's over the namespace's. A retry whose
+-- attempts are used up is buried. An express batch was never leased: its failures are counted as read
+-- here, and reads before that nobody answered are given back.
 --
--- What is settled gives its fence up: last_read_at moves by a microsecond for a retry, by two for a release. So the same result, sent
--- again because its answer was lost, finds no lease and changes nothing, and why_unsettled reads from the row what was made of it.
+-- What is settled gives its fence up: last_read_at moves by a microsecond for a retry, by two for a
+-- release. So the same result, sent again because its answer was lost, finds no lease and changes
+-- nothing, and why_unsettled reads from the row what was made of it.
 create or replace function core_private.settle_failed(
     p_queue text, p_node text, p_namespace text, p_consumer text, p_retry jsonb,
-    p_ids bigint[], p_cts integer[], p_ats timestamptz[], p_actions text[], p_afters interval[], p_policies jsonb[], p_reasons text[], p_errors text[],
-    p_express boolean = false)
+    p_ids bigint[], p_cts integer[], p_ats timestamptz[], p_actions text[], p_afters interval[],
+    p_policies jsonb[], p_reasons text[], p_errors text[], p_express boolean = false)
 returns table (outcome text, msg_id bigint, due_at timestamptz)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -29,65 +31,109 @@ declare
     v_live_due      timestamptz[];
     r          record;
 begin
-    select u.action, u.after into r from unnest(p_actions, p_afters) u(action, after)
-     where coalesce(u.action, '') not in ('retry', 'reject', 'release') or u.after < interval '0' or u.after > interval '30 days'
-        or (u.action = 'release' and u.after is null) limit 1;
+    select u.action, u.after
+      into r
+      from unnest(p_actions, p_afters) u(action, after)
+     where coalesce(u.action, '') not in ('retry', 'reject', 'release')
+        or u.after < interval '0' or u.after > interval '30 days'
+        or (u.action = 'release' and u.after is null)
+     limit 1;
     if found then
-        raise exception using errcode = 'NX005', column = 'p_actions', message = format('action %s after %s is none', coalesce(quote_literal(r.action), 'NULL'), coalesce(r.after::text, 'NULL')),
+        raise exception using errcode = 'NX005', column = 'p_actions',
+            message = format('action %s after %s is none',
+                             coalesce(quote_literal(r.action), 'NULL'), coalesce(r.after::text, 'NULL')),
             hint = 'Actions: retry (after NULL or 0 to 30 days), reject, release (after 0 to 30 days).';
     end if;
     p_node := left(p_node, 200);
-    p_reasons := array(select core_private.clean_text(u.reason) from unnest(p_reasons) with ordinality u(reason, n) order by u.n);
-    perform core_private.check_policy(u.p, 'p_policies') from unnest(p_policies) u(p) where u.p is not null and u.p <> '{}';
+    p_reasons := array(
+        select core_private.clean_text(u.reason)
+          from unnest(p_reasons) with ordinality u(reason, n)
+         order by u.n);
+    perform core_private.check_policy(u.p, 'p_policies')
+       from unnest(p_policies) u(p)
+      where u.p is not null and u.p <> '{}';
 
     -- The attempt a row stands at is in its headers; reading it locks the row, so that the fence still holds below.
     execute format($q$
         with held as materialized (
-            select u.*, case when $10 > 0 then core_private.attempts_counted(q.read_ct, q.headers) else core_private.attempt_of(q.read_ct - 1, q.headers) end + 1 as attempt
-              from %1$s q join unnest($1, $2, $11, $3, $4, $5, $6, $7) u(id, ct, at, action, after, policy, reason, error)
+            select u.*,
+                   case when $10 > 0 then core_private.attempts_counted(q.read_ct, q.headers)
+                        else core_private.attempt_of(q.read_ct - 1, q.headers) end + 1 as attempt
+              from %1$s q
+              join unnest($1, $2, $11, $3, $4, $5, $6, $7) u(id, ct, at, action, after, policy, reason, error)
                 on q.msg_id = u.id and q.read_ct = u.ct and ($10 > 0 or q.last_read_at = u.at)
-               order by q.msg_id for update of q),
+             order by q.msg_id for update of q),
         judged as (
             select h.*, ($8 || coalesce(h.policy, '{}')) as effective from held h),
         fate as (
-            select j.*, case when j.action = 'retry' and coalesce((j.effective ->> 'max_attempts')::integer, 10) > 0
-                                  and j.attempt >= coalesce((j.effective ->> 'max_attempts')::integer, 10) then 'exhausted' else j.action end as fate
+            select j.*,
+                   case when j.action = 'retry'
+                         and coalesce((j.effective ->> 'max_attempts')::integer, 10) > 0
+                         and j.attempt >= coalesce((j.effective ->> 'max_attempts')::integer, 10)
+                        then 'exhausted' else j.action end as fate
               from judged j)
         select array_agg(f.id) filter (where f.fate in ('exhausted', 'reject')) as dead_ids,
                array_agg(f.ct) filter (where f.fate in ('exhausted', 'reject')) as dead_cts,
-               array_agg(coalesce(nullif(f.reason, ''), case f.fate when 'exhausted' then 'attempts used up' else 'rejected' end)) filter (where f.fate in ('exhausted', 'reject')) as dead_reasons,
+               array_agg(coalesce(
+                   nullif(f.reason, ''),
+                   case f.fate when 'exhausted' then 'attempts used up' else 'rejected' end))
+                   filter (where f.fate in ('exhausted', 'reject')) as dead_reasons,
                array_agg(f.error) filter (where f.fate in ('exhausted', 'reject')) as dead_errors,
                array_agg(f.id) filter (where f.fate in ('retry', 'release')) as live_ids,
                array_agg(f.fate) filter (where f.fate in ('retry', 'release')) as live_fates,
                array_agg(f.attempt) filter (where f.fate in ('retry', 'release')) as live_attempts,
                array_agg(f.reason) filter (where f.fate in ('retry', 'release')) as live_reasons,
                array_agg(f.error) filter (where f.fate in ('retry', 'release')) as live_errors,
-               array_agg($9 + coalesce(f.after, core.retry_delay(f.effective, f.attempt))) filter (where f.fate in ('retry', 'release')) as live_due
+               array_agg($9 + coalesce(f.after, core.retry_delay(f.effective, f.attempt)))
+                   filter (where f.fate in ('retry', 'release')) as live_due
           from fate f
         $q$, v_relation)
-       into v_dead_ids, v_dead_cts, v_dead_reasons, v_dead_errors, v_live_ids, v_live_fates, v_live_attempts, v_live_reasons, v_live_errors, v_live_due
+       into v_dead_ids, v_dead_cts, v_dead_reasons, v_dead_errors,
+            v_live_ids, v_live_fates, v_live_attempts, v_live_reasons, v_live_errors, v_live_due
       using p_ids, p_cts, p_actions, p_afters, p_policies, p_reasons, p_errors, p_retry, v_now, v_read, p_ats;
 
     if v_live_ids is not null then
         for outcome, msg_id, due_at in execute format($q$
             with put as (
                 update %1$s q
-                   set vt = u.due, read_ct = q.read_ct + $12, last_read_at = case when $12 > 0 then $11 when u.fate = 'retry' then q.last_read_at + interval '1 us' else q.last_read_at + interval '2 us' end,
-                       headers = case when $12 > 0 and q.read_ct > 0 then core_private.counted_headers(q.read_ct, q.headers) else core_private.headers_object(q.headers) end
-                                 || jsonb_build_object('nexus-due', core_private.iso(u.due)) || case u.fate
-                           when 'release' then jsonb_build_object('nexus-deferrals', q.read_ct + $12 - u.attempt + 1)
-                           else jsonb_build_object('nexus-failures', coalesce(core_private.header_number(q.headers, 'nexus-failures'), 0) + 1,
-                                                   'nexus-first-at', coalesce(core_private.header_number(q.headers, 'nexus-first-at'), (extract(epoch from case when $12 > 0 then $11 else q.last_read_at end) * 1000000)::bigint)) end
+                   set vt = u.due, read_ct = q.read_ct + $12,
+                       last_read_at = case
+                           when $12 > 0 then $11
+                           when u.fate = 'retry' then q.last_read_at + interval '1 us'
+                           else q.last_read_at + interval '2 us' end,
+                       headers =
+                           case when $12 > 0 and q.read_ct > 0 then core_private.counted_headers(q.read_ct, q.headers)
+                                else core_private.headers_object(q.headers) end
+                           || jsonb_build_object('nexus-due', core_private.iso(u.due))
+                           || case u.fate
+                              when 'release' then jsonb_build_object(
+                                  'nexus-deferrals', q.read_ct + $12 - u.attempt + 1)
+                              else jsonb_build_object(
+                                  'nexus-failures',
+                                  coalesce(core_private.header_number(q.headers, 'nexus-failures'), 0) + 1,
+                                  'nexus-first-at',
+                                  coalesce(core_private.header_number(q.headers, 'nexus-first-at'),
+                                           (extract(epoch from case when $12 > 0 then $11 else q.last_read_at end)
+                                            * 1000000)::bigint)) end
                   from unnest($1, $2, $3, $4, $5, $6) u(id, fate, attempt, reason, error, due)
                  where q.msg_id = u.id
                 returning q.msg_id, q.message, u.fate, u.attempt, u.reason, u.error, u.due),
             history as (
-                insert into core.delivery_errors (namespace, consumer, queue_name, msg_id, event_id, event_uid, event_type, attempt, action, reason, error, node_id, failed_at, due_at)
-                select $7, $8, $9, p.msg_id, case when p.message ->> 'eventId' ~ '^[0-9]{1,18}$' then (p.message ->> 'eventId')::bigint end,
-                       case when p.message ->> 'eventUid' ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then (p.message ->> 'eventUid')::uuid end,
-                       coalesce(core_private.event_type_of(p.message), 'unknown.raw'), p.attempt, 'retry', p.reason, core_private.clean_text(coalesce(p.error, p.reason, '')), $10, $11, p.due
-                  from put p where p.fate = 'retry')
-            select case p.fate when 'retry' then 'retried' else 'released' end as outcome, p.msg_id, p.due from put p
+                insert into core.delivery_errors (
+                    namespace, consumer, queue_name, msg_id, event_id, event_uid, event_type,
+                    attempt, action, reason, error, node_id, failed_at, due_at)
+                select $7, $8, $9, p.msg_id,
+                       case when p.message ->> 'eventId' ~ '^[0-9]{1,18}$'
+                            then (p.message ->> 'eventId')::bigint end,
+                       case when p.message ->> 'eventUid' ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+                            then (p.message ->> 'eventUid')::uuid end,
+                       coalesce(core_private.event_type_of(p.message), 'unknown.raw'),
+                       p.attempt, 'retry', p.reason, core_private.clean_text(coalesce(p.error, p.reason, '')),
+                       $10, $11, p.due
+                  from put p
+                 where p.fate = 'retry')
+            select case p.fate when 'retry' then 'retried' else 'released' end as outcome, p.msg_id, p.due
+              from put p
             $q$, v_relation)
             using v_live_ids, v_live_fates, v_live_attempts, v_live_reasons, v_live_errors, v_live_due,
                   p_namespace, p_consumer, p_queue, p_node, v_now, v_read
@@ -98,12 +144,26 @@ begin
     end if;
     if v_dead_ids is not null then
         if p_express then
-            execute format('with counted as (update %s q set read_ct = q.read_ct + 1, last_read_at = $2, headers = case when q.read_ct > 0 then core_private.counted_headers(q.read_ct, q.headers) else q.headers end
-                              from unnest($1) u(id) where q.msg_id = u.id returning q.msg_id, q.read_ct)
-                            select array_agg(c.read_ct order by u.n) from unnest($1) with ordinality u(id, n) join counted c on c.msg_id = u.id', v_relation)
-               into v_dead_cts using v_dead_ids, v_now;
+            execute format($q$
+                with counted as (
+                    update %s q
+                       set read_ct = q.read_ct + 1, last_read_at = $2,
+                           headers = case when q.read_ct > 0 then core_private.counted_headers(q.read_ct, q.headers)
+                                          else q.headers end
+                      from unnest($1) u(id)
+                     where q.msg_id = u.id
+                    returning q.msg_id, q.read_ct)
+                select array_agg(c.read_ct order by u.n)
+                  from unnest($1) with ordinality u(id, n)
+                  join counted c on c.msg_id = u.id
+                $q$, v_relation)
+               into v_dead_cts
+              using v_dead_ids, v_now;
         end if;
-        for r in select b.msg_id from core_private.bury(p_queue, p_node, v_dead_ids, v_dead_cts, v_dead_reasons, v_dead_errors) b loop
+        for r in
+            select b.msg_id
+              from core_private.bury(p_queue, p_node, v_dead_ids, v_dead_cts, v_dead_reasons, v_dead_errors) b
+        loop
             outcome := 'buried'; msg_id := r.msg_id; due_at := null;
             v_done := v_done || r.msg_id;
             return next;
@@ -112,7 +172,8 @@ begin
     return query
         select s.outcome, s.msg_id, s.due_at
           from (select coalesce(array_agg(u.id), '{}') as ids, array_agg(u.ct) as cts, array_agg(u.at) as ats
-                  from unnest(p_ids, p_cts, p_ats) u(id, ct, at) where u.id <> all (v_done)) n
+                  from unnest(p_ids, p_cts, p_ats) u(id, ct, at)
+                 where u.id <> all (v_done)) n
          cross join lateral core_private.why_unsettled(p_queue, n.ids, n.cts, n.ats) s;
 end $$;
 comment on function core_private.settle_failed(text, text, text, text, jsonb, bigint[], integer[], timestamptz[], text[], interval[], jsonb[], text[], text[], boolean) is 'The part of core.settle and core.settle_batch that is no ack.';

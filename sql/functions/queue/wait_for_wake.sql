@@ -1,5 +1,6 @@
--- Queues of others are taken for unknown ones, which nobody waits for. Who waits for timers has a flag of his login's: anyone who may wait
--- could sit on one that all share. A flag that somebody keeps in an open transaction stays as it is: whoever waits looks from time to time anyway.
+-- Queues of others are taken for unknown ones, which nobody waits for. Who waits for timers has a flag
+-- of his login's: anyone who may wait could sit on one that all share. A flag that somebody keeps in
+-- an open transaction stays as it is: whoever waits looks from time to time anyway.
 create or replace function core.wait_for_wake(p_keys text[], p_for interval)
 returns void
 language plpgsql security definer
@@ -10,7 +11,9 @@ declare
     v_until timestamptz := core_private.now() + least(greatest(p_for, '0'), '1 minute');
 begin
     if p_for is null or p_for < interval '0' or p_for > interval '1 minute' then
-        raise exception using errcode = 'NX006', column = 'p_for', message = format('p_for cannot be %s', coalesce(p_for::text, 'NULL')), hint = 'Give 0 (no longer waiting) to 1 minute.';
+        raise exception using errcode = 'NX006', column = 'p_for',
+            message = format('p_for cannot be %s', coalesce(p_for::text, 'NULL')),
+            hint = 'Give 0 (no longer waiting) to 1 minute.';
     end if;
     begin
         insert into core_private.wake_flags as f (key, waiting_until)
@@ -19,10 +22,14 @@ begin
          cross join lateral (
             select 'timers ' || core_private.caller()::text as key where k = 'timers'
              union all
-            select q.queue_name from core.queues q join core.namespaces n on n.namespace = q.namespace
+            select q.queue_name
+              from core.queues q
+              join core.namespaces n on n.namespace = q.namespace
              where q.queue_name = k and core_private.has_duty(n.namespace, 'consume', n.restricted)) w
          order by w.key
-        on conflict (key) do update set waiting_until = case when p_for = interval '0' then excluded.waiting_until else greatest(f.waiting_until, excluded.waiting_until) end;
+        on conflict (key) do update
+           set waiting_until = case when p_for = interval '0' then excluded.waiting_until
+                                    else greatest(f.waiting_until, excluded.waiting_until) end;
     exception when lock_not_available then
         null;
     end;

@@ -1,4 +1,5 @@
--- Nodes look at core.delayed when the next of it is due and every five seconds at the latest, so only what is due before that calls them.
+-- Nodes look at core.delayed when the next of it is due and every five seconds at the latest, so only
+-- what is due before that calls them.
 create or replace function core_private.wake_for_delayed()
 returns trigger
 language plpgsql security definer
