@@ -1,7 +1,9 @@
--- Looks where the event can be, from what is cheap and sure to what is bounded: the message by its id, where that is known, else the
--- first 10,000 messages of the queue.
+-- Looks where the event can be, from what is cheap and sure to what is bounded: the message by its id, where
+-- that is known, else the first 10,000 messages of the queue.
 create or replace function core.event_status(p_event_id bigint, p_thorough boolean = false)
-returns table (consumer text, state text, queue_name text, msg_id bigint, attempt integer, due_at timestamptz, dead_letter_id bigint, detail text)
+returns table (
+    consumer text, state text, queue_name text, msg_id bigint, attempt integer, due_at timestamptz,
+    dead_letter_id bigint, detail text)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -23,40 +25,60 @@ declare
     v_looked bigint;
     r        record;
 begin
-    select e.namespace, e.event_type, e.event_uid, e.emitted_at,
-           case when e.metadata ->> 'messageId' ~ '^[0-9]{1,18}$' then (e.metadata ->> 'messageId')::bigint end as message_id, n.default_consumer
-      into v_event from core.event_log e join core.namespaces n on n.namespace = e.namespace
-     where e.event_id = p_event_id and e.namespace = any (v_names) limit 1;
+    -- With a message id the consumer default had it, whether or not the namespace still has that.
+    select m.*, case when m.message_id is not null then true end as by_default
+      into v_event
+      from (select e.namespace, e.event_type, e.event_uid, e.emitted_at,
+                   case when e.metadata ->> 'messageId' ~ '^[0-9]{1,18}$'
+                        then (e.metadata ->> 'messageId')::bigint end as message_id
+              from core.event_log e
+             where e.event_id = p_event_id and e.namespace = any (v_names) limit 1) m;
     if not found then
         return;
     end if;
     for r in
         select c.name, c.queue_name, c.created_at, core_private.queue_relation(c.queue_name) as relation
-          from core.consumers c
-         where c.namespace = v_event.namespace and c.kind = 'unordered'
-           and exists (select from unnest(c.patterns) p where core_private.matches(p, v_event.event_type))
-           and (c.name <> 'default' or v_event.default_consumer or v_event.message_id is not null)
+          from core_private.consumers_of(v_event.namespace, array[v_event.event_type], v_event.by_default) c
+         where c.kind = 'unordered'
          order by c.consumer_id
     loop
-        consumer := r.name; state := null; queue_name := r.queue_name; msg_id := null; attempt := null; due_at := null; dead_letter_id := null; detail := null;
+        consumer := r.name; queue_name := r.queue_name;
+        state := null; msg_id := null; attempt := null; due_at := null; dead_letter_id := null; detail := null;
         v_lost := to_regclass(r.relation) is null;
-        select l.dead_letter_id, l.status, l.resolution, l.reason, l.last_error, l.resolved_by, l.attempts, l.replay_msg_id into v_dead
+        select l.dead_letter_id, l.status, l.resolution, l.reason, l.last_error, l.resolved_by, l.attempts,
+               l.replay_msg_id
+          into v_dead
           from core.dead_letters l
-         where l.event_uid = v_event.event_uid and l.namespace = v_event.namespace and l.consumer = r.name and l.source_kind = 'delivery' order by l.dead_letter_id desc limit 1;
-        v_ids := array_remove(array[case when r.name = 'default' then v_event.message_id end, v_dead.replay_msg_id], null);
-        v_sure := r.name = 'default' and v_event.message_id is not null and (v_dead.resolution is distinct from 'replayed' or v_dead.replay_msg_id is not null);
+         where l.event_uid = v_event.event_uid and l.namespace = v_event.namespace and l.consumer = r.name
+           and l.source_kind = 'delivery'
+         order by l.dead_letter_id desc limit 1;
+        v_ids := array_remove(
+            array[case when r.name = 'default' then v_event.message_id end, v_dead.replay_msg_id], null);
+        v_sure := r.name = 'default' and v_event.message_id is not null
+              and (v_dead.resolution is distinct from 'replayed' or v_dead.replay_msg_id is not null);
 
         if v_lost then
             v_msg_id := null; v_sure := false;
         else
-            execute format('select q.msg_id, q.vt, q.read_ct, q.headers from %s q where q.msg_id = any ($1) and q.message ->> ''eventId'' = $2 order by q.msg_id desc limit 1', r.relation)
+            execute format($q$
+                select q.msg_id, q.vt, q.read_ct, q.headers
+                  from %s q
+                 where q.msg_id = any ($1) and q.message ->> 'eventId' = $2
+                 order by q.msg_id desc limit 1
+                $q$, r.relation)
                into v_msg_id, v_vt, v_read_ct, v_headers using v_ids, p_event_id::text;
         end if;
         if v_msg_id is null and not v_sure and not v_lost then
             execute format($q$
-                with head as materialized (select q.msg_id, q.vt, q.read_ct, q.headers, q.message ->> 'eventId' = $2 as it from %s q order by q.msg_id limit $1)
-                select h.msg_id, h.vt, h.read_ct, h.headers, (select count(*) from head) as looked from (select) one left join head h on h.it limit 1
-                $q$, r.relation) into v_msg_id, v_vt, v_read_ct, v_headers, v_looked using v_limit, p_event_id::text;
+                with head as materialized (
+                    select q.msg_id, q.vt, q.read_ct, q.headers, q.message ->> 'eventId' = $2 as it
+                      from %s q
+                     order by q.msg_id limit $1)
+                select h.msg_id, h.vt, h.read_ct, h.headers, (select count(*) from head) as looked
+                  from (select) one
+                  left join head h on h.it limit 1
+                $q$, r.relation)
+               into v_msg_id, v_vt, v_read_ct, v_headers, v_looked using v_limit, p_event_id::text;
             v_sure := p_thorough or v_looked < v_limit;
         end if;
         if v_msg_id is not null then
@@ -64,11 +86,13 @@ begin
             attempt := core_private.attempt_of(v_read_ct, v_headers);
             due_at := v_vt;
             state := case when v_vt <= v_now then 'visible'
-                          when v_read_ct > 0 and v_headers ->> 'nexus-due' is distinct from core_private.iso(v_vt) then 'in_flight' else 'waiting' end;
+                          when v_read_ct > 0 and v_headers ->> 'nexus-due' is distinct from core_private.iso(v_vt)
+                          then 'in_flight' else 'waiting' end;
             return next;
             continue;
         end if;
-        select p.msg_id, core_private.attempt_of(p.read_ct, p.headers) as attempt, p.parked_at into v_msg_id, v_read_ct, v_at
+        select p.msg_id, core_private.attempt_of(p.read_ct, p.headers) as attempt, p.parked_at
+          into v_msg_id, v_read_ct, v_at
           from core.parked p where p.event_id = p_event_id and p.queue_name = r.queue_name limit 1;
         if found then
             state := 'parked'; msg_id := v_msg_id; attempt := v_read_ct;
@@ -76,7 +100,8 @@ begin
             return next;
             continue;
         end if;
-        select d.due_at, d.msg_id, core_private.attempt_of(coalesce(d.read_ct, 0), d.headers) into v_at, v_msg_id, v_read_ct
+        select d.due_at, d.msg_id, core_private.attempt_of(coalesce(d.read_ct, 0), d.headers)
+          into v_at, v_msg_id, v_read_ct
           from core.delayed d where d.queue_name = r.queue_name and d.msg_id = any (v_ids) limit 1;
         if found then
             state := 'delayed'; due_at := v_at; msg_id := v_msg_id; attempt := v_read_ct;
@@ -84,8 +109,14 @@ begin
             continue;
         end if;
         with head as materialized (
-            select d.due_at, d.message ->> 'eventId' = p_event_id::text as it from core.delayed d where d.queue_name = r.queue_name order by d.due_at limit v_limit)
-        select h.due_at, (select count(*) from head) as looked into v_at, v_looked from (select) one left join head h on h.it limit 1;
+            select d.due_at, d.message ->> 'eventId' = p_event_id::text as it
+              from core.delayed d
+             where d.queue_name = r.queue_name
+             order by d.due_at limit v_limit)
+        select h.due_at, (select count(*) from head) as looked
+          into v_at, v_looked
+          from (select) one
+          left join head h on h.it limit 1;
         if v_at is not null then
             state := 'delayed'; due_at := v_at;
             return next;
@@ -94,10 +125,13 @@ begin
         if v_dead.status in ('pending', 'reprocessing') then
             state := 'dead'; dead_letter_id := v_dead.dead_letter_id; attempt := v_dead.attempts;
             detail := format('%s: %s', v_dead.reason, left(v_dead.last_error, 200));
-        elsif v_lost and coalesce(v_dead.resolution, 'replayed') = 'replayed' and r.created_at <= v_event.emitted_at then
+        elsif v_lost and coalesce(v_dead.resolution, 'replayed') = 'replayed'
+              and r.created_at <= v_event.emitted_at then
             state := 'unknown'; detail := 'the table of its queue is missing';
         elsif not v_lost and not v_sure or v_looked >= v_limit then
-            state := 'unknown'; detail := format('not among the first %s messages of the queue; p_thorough => true reads them all', v_limit);
+            state := 'unknown';
+            detail := format('not among the first %s messages of the queue; p_thorough => true reads them all',
+                             v_limit);
         elsif v_dead.resolution <> 'replayed' then
             state := v_dead.resolution; dead_letter_id := v_dead.dead_letter_id; detail := 'by ' || v_dead.resolved_by;
         elsif r.created_at > v_event.emitted_at then

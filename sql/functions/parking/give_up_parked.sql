@@ -36,10 +36,8 @@ begin
             select o.*,
                    $5 = 'default' and exists (
                        select
-                         from core.consumers c
-                        where c.namespace = $4 and c.name <> 'default'
-                          and o.message ->> 'emittedAt' collate "C" >= core_private.iso(c.created_at)
-                          and exists (select from unnest(c.patterns) t where core_private.matches(t, o.event_type))
+                         from core_private.consumers_of($4, array[o.event_type], false) c
+                        where o.message ->> 'emittedAt' collate "C" >= core_private.iso(c.created_at)
                    ) as elsewhere
               from old o),
         back as (

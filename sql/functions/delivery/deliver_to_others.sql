@@ -1,0 +1,42 @@
+-- Apart from emit, since most namespaces have the consumer default alone. Not by core_private.delivery_plan:
+-- for one event the statement it makes costs twice as much as these inserts. A further kind of consumer
+-- is a branch here and there.
+create or replace function core_private.deliver_to_others(
+    p_namespace text, p_event_type text, p_message jsonb, p_headers jsonb, p_due_at timestamptz, p_now timestamptz)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_consumer record;
+    v_relation text;
+begin
+    for v_consumer in
+        select c.kind, c.queue_name
+          from core_private.consumers_of(p_namespace, array[p_event_type], false) c
+         order by c.consumer_id
+    loop
+        case v_consumer.kind
+        when 'unordered' then
+            if p_due_at is not null then
+                insert into core.delayed (due_at, queue_name, event_type, message, headers)
+                values (p_due_at, v_consumer.queue_name, p_event_type, p_message, p_headers);
+                continue;
+            end if;
+            v_relation := core_private.queue_relation(v_consumer.queue_name);
+            if to_regclass(v_relation) is null then
+                perform core_private.fail_lost_queue(v_consumer.queue_name);
+            end if;
+            execute format($q$
+                insert into %s (msg_id, read_ct, enqueued_at, vt, message, headers)
+                overriding system value
+                values (nextval(%L::regclass), 0, $1, $1, $2, $3)
+                $q$, v_relation, core_private.queue_sequence(v_consumer.queue_name))
+            using p_now, p_message, p_headers;
+            perform core_private.wake(v_consumer.queue_name, p_now);
+        else
+            null; -- Lanes come with ordered consumers.
+        end case;
+    end loop;
+end $$;
+comment on function core_private.deliver_to_others(text, text, jsonb, jsonb, timestamptz, timestamptz) is 'Delivers an event to the named consumers whose patterns match. Raises NX110.';
