@@ -100,13 +100,13 @@ func TestAnExchangeThatTimesOut(t *testing.T) {
 		return nil
 	})}, func(l *loop) {
 		var hangs atomic.Bool
-		l.source.Fault = func(ctx context.Context, _ string, results []work.Result) error {
+		l.source.Fault(func(ctx context.Context, _ string, results []work.Result) error {
 			if len(results) > 0 && hangs.CompareAndSwap(false, true) {
 				<-ctx.Done()
 				return fmt.Errorf("settle: %w", ctx.Err())
 			}
 			return nil
-		}
+		})
 		l.source.Emit("x")
 		after(29 * time.Second)
 		if handled.Load() != 1 || l.source.Left() != 1 || l.away.Load() != 0 {
@@ -157,12 +157,12 @@ func TestALeaseThatCannotBeRenewed(t *testing.T) {
 		return ctx.Err()
 	})}, func(l *loop) {
 		ended = make(chan error, 1)
-		l.source.Fault = func(_ context.Context, op string, _ []work.Result) error {
+		l.source.Fault(func(_ context.Context, op string, _ []work.Result) error {
 			if op == "extend" {
 				return errors.New("no")
 			}
 			return nil
-		}
+		})
 		l.source.Emit("x")
 		began := time.Now()
 		cause := <-ended
@@ -307,14 +307,14 @@ func TestARefusedVerdict(t *testing.T) {
 		}
 		return nil
 	})}, func(l *loop) {
-		l.source.Fault = func(_ context.Context, _ string, results []work.Result) error {
+		l.source.Fault(func(_ context.Context, _ string, results []work.Result) error {
 			for _, r := range results {
 				if r.Exact {
 					return &nexus.Error{Op: "settle", Code: nexus.CodeArgumentValue, Message: "too long"}
 				}
 			}
 			return nil
-		}
+		})
 		l.source.Emit("x", "odd", "x")
 		after(time.Minute)
 		var refused []work.Result

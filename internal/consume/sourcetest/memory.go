@@ -23,14 +23,11 @@ const Attempts = 10
 
 // Memory is a source in memory. The zero value is an empty one.
 type Memory struct {
-	// Fault is asked before each exchange, if it is set, and its error is the answer. It may wait for the end of ctx. op is claim, settle
-	// or extend.
-	Fault func(ctx context.Context, op string, results []work.Result) error
-
 	mu       sync.Mutex
 	last     int64
 	messages map[int64]*message
 	settled  []work.Result
+	faulty   func(ctx context.Context, op string, results []work.Result) error
 }
 
 type message struct {
@@ -88,6 +85,13 @@ func (s *Memory) Emit(types ...string) (ids []int64) {
 	return ids
 }
 
+// Fault has f asked before each exchange; its error is the answer, and it may wait for the end of ctx. op is claim, settle or extend.
+func (s *Memory) Fault(f func(ctx context.Context, op string, results []work.Result) error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faulty = f
+}
+
 // Steal takes a message away from whoever has it, as somebody does who finds that its lease is over.
 func (s *Memory) Steal(id int64) {
 	s.mu.Lock()
@@ -118,11 +122,13 @@ func (s *Memory) Key() string { return "memory" }
 func (s *Memory) QueueAck(*pgx.Batch, work.Item) {}
 
 func (s *Memory) fault(ctx context.Context, op string, results []work.Result) error {
-	if s.Fault == nil {
-		return ctx.Err()
-	}
-	if err := s.Fault(ctx, op, results); err != nil {
-		return err
+	s.mu.Lock()
+	f := s.faulty
+	s.mu.Unlock()
+	if f != nil {
+		if err := f(ctx, op, results); err != nil {
+			return err
+		}
 	}
 	return ctx.Err()
 }
