@@ -1,6 +1,6 @@
 -- owner: nexus_scheduler
--- The setting that names it is hidden from all but superusers, so a job is made and undone. A copy of pg_cron's database, as a
--- template makes it, has the extension and its jobs, and nothing fires there.
+-- The setting that names it is hidden from all but superusers, so a job is made and undone. A copy of pg_cron's
+-- database, as a template makes it, has the extension and its jobs, and nothing fires there.
 create or replace function core_private.cron_database()
 returns text
 language plpgsql security definer

@@ -8,7 +8,11 @@ set row_security = on
 as $$
 begin
     if has_schema_privilege('cron', 'usage') then
-        perform cron.unschedule(j.jobid) from cron.job j where j.jobid = p_job_id and j.username = current_user and right(coalesce(j.jobname::text, ''), length(p_suffix)) = p_suffix;
+        perform cron.unschedule(j.jobid)
+           from cron.job j
+          where j.jobid = p_job_id
+            and j.username = current_user
+            and right(coalesce(j.jobname::text, ''), length(p_suffix)) = p_suffix;
     end if;
 end $$;
 comment on function core_private.remove_cron_job(bigint, text) is 'Removes a job from pg_cron, if it is there and its name ends so.';

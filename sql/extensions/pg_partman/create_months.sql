@@ -1,5 +1,5 @@
--- By bounds, not by names: a table of that name need not be a partition, nor have the bounds that its name says. What overlaps a month
--- is in its way and left for core.repair_partitions.
+-- By bounds, not by names: a table of that name need not be a partition, nor have the bounds that its name says. What
+-- overlaps a month is in its way and left for core.repair_partitions.
 create or replace function core_private.create_months(p_ahead integer = 7)
 returns integer
 language plpgsql
@@ -12,9 +12,12 @@ declare
     v_made  integer := 0;
 begin
     for v_from in
-        select m.begins from generate_series(v_month - interval '1 month', v_month + p_ahead * interval '1 month', interval '1 month') m (begins)
-         where not exists (select from core_private.log_partitions() p
-                            where p.from_time < m.begins + interval '1 month' and p.to_time > m.begins)
+        select m.begins
+          from generate_series(v_month - interval '1 month', v_month + p_ahead * interval '1 month',
+                               interval '1 month') m (begins)
+         where not exists (
+                   select from core_private.log_partitions() p
+                    where p.from_time < m.begins + interval '1 month' and p.to_time > m.begins)
          order by m.begins
     loop
         perform core_private.create_month(v_from);

@@ -1,4 +1,5 @@
--- The owner of the schema may drop a table that somebody else owns. What may not be dropped, or has dependents, is detached and stays.
+-- The owner of the schema may drop a table that somebody else owns. What may not be dropped, or has dependents, is
+-- detached and stays.
 create or replace function core_private.drop_partition(p_relation regclass)
 returns void
 language plpgsql

@@ -1,5 +1,6 @@
--- pg_partman sets search_path for the session while it works, and such a SET outlives every function around it. The default of
--- p_search_path is worked out before this function's own path holds, so what the caller had is put back, as the last thing.
+-- pg_partman sets search_path for the session while it works, and such a SET outlives every function around it. The
+-- default of p_search_path is worked out before this function's own path holds, so what the caller had is put back, as
+-- the last thing.
 create or replace function core.maintain_partitions(p_search_path text = current_setting('search_path'))
 returns jsonb
 language plpgsql security definer

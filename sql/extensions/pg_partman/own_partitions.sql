@@ -8,7 +8,9 @@ declare
     v_n        integer := 0;
 begin
     for v_relation in
-        select p.relation from core_private.log_partitions() p where p.owner <> current_user and pg_has_role(current_user, p.owner, 'usage')
+        select p.relation
+          from core_private.log_partitions() p
+         where p.owner <> current_user and pg_has_role(current_user, p.owner, 'usage')
     loop
         execute format('alter table %s owner to %I', v_relation, current_user);
         v_n := v_n + 1;
