@@ -340,7 +340,7 @@ var mutants = []mutant{
 	{"I3 restricted namespaces", "core_private.has_duty", []string{"if not p_restricted then", "if true then"}, "rights/hidden_rows", false},
 	{"I3 dead letters of the event's own namespace", "core.event_status", []string{"and l.namespace = v_event.namespace and", "and"}, "event_status/ids_of_others", false},
 	{"I3 a schedule_id of a closed namespace", "core.schedule_event", []string{"and (not n.restricted or", "and (true or"}, "event_status/ids_of_others", true},
-	{"I3 a schedule_id is its namespace's, moved", "core_private.scheduled_namespaces", []string{"and (core_private.has_duty(n.namespace, 'operate', n.restricted) or core_private.has_duty(n.namespace, 'produce', n.restricted))", ""}, "event_status/ids_of_others", true},
+	{"I3 a schedule_id is its namespace's, moved", "core_private.scheduled_namespaces", []string{"and (core_private.has_duty(n.namespace, 'operate', n.restricted)\n            or core_private.has_duty(n.namespace, 'produce', n.restricted))", ""}, "event_status/ids_of_others", true},
 	{"I3 a schedule_id is its namespace's, fired", "core_private.append_scheduled_events", []string{"and e.namespace = p_namespace and", "and"}, "event_status/ids_of_others", true},
 	{"I3 a schedule_id is its namespace's, replayed", "core_private.refire", []string{"and e.namespace = d.namespace and", "and"}, "event_status/ids_of_others", false},
 	{"I3 a borrowed session has no grants", "core_private.has_duty", []string{"perform core_private.refuse_borrowed_session()", "null"}, "rights/borrowed", false},

@@ -1,5 +1,5 @@
--- The update waits for whoever fires or cancels the event at this moment, and the look after it sees what that one did. In REPEATABLE
--- READ and above the wait ends in 40001 instead: the transaction has to be run again.
+-- The update waits for whoever fires or cancels the event at this moment, and the look after it sees what that one did.
+-- In REPEATABLE READ and above the wait ends in 40001 instead: the transaction has to be run again.
 create or replace function core.cancel_scheduled_event(p_schedule_id uuid)
 returns text
 language plpgsql security definer
@@ -10,10 +10,15 @@ declare
     v_status text := core_private.scheduled_event_status(p_schedule_id);
 begin
     if p_schedule_id is null then
-        raise exception using errcode = 'NX006', column = 'p_schedule_id', message = 'p_schedule_id is NULL', hint = 'Give what core.schedule_event returned.';
+        raise exception using errcode = 'NX006', column = 'p_schedule_id',
+            message = 'p_schedule_id is NULL',
+            hint = 'Give what core.schedule_event returned.';
     end if;
-    update core.scheduled_events e set status = 'cancelled', finished_at = v_now, finished_by = core_private.principal()
-     where e.schedule_id = p_schedule_id and e.namespace = any (core_private.scheduled_namespaces(p_schedule_id)) and e.status = 'pending';
+    update core.scheduled_events e
+       set status = 'cancelled', finished_at = v_now, finished_by = core_private.principal()
+     where e.schedule_id = p_schedule_id
+       and e.namespace = any (core_private.scheduled_namespaces(p_schedule_id))
+       and e.status = 'pending';
     if found then
         return 'cancelled';
     end if;

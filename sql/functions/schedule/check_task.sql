@@ -1,4 +1,5 @@
--- Whatever way a task is written, it is checked, compiled and put in line here. What the engine itself writes fires no trigger.
+-- Whatever way a task is written, it is checked, compiled and put in line here. What the engine itself writes fires no
+-- trigger.
 create or replace function core_private.check_task()
 returns trigger
 language plpgsql security definer
@@ -31,7 +32,10 @@ begin
     if v_new or new.event_type is distinct from old.event_type then
         perform core_private.check_event_type(new.event_type, 'event_type');
     end if;
-    perform core_private.check_payload(new.payload, (select n.max_payload_bytes from core.namespaces n where n.namespace = new.namespace), 'payload');
+    perform core_private.check_payload(
+        new.payload,
+        (select n.max_payload_bytes from core.namespaces n where n.namespace = new.namespace),
+        'payload');
     new.overlap := coalesce(new.overlap, case when new.spec ->> 'kind' = 'every' then 'skip' else 'allow' end);
     perform core_private.check_task_settings(new);
 
@@ -44,17 +48,25 @@ begin
         new.last_slot := null;
         new.last_run_at := null;
     end if;
-    if v_new or (new.namespace, new.event_type, new.payload, new.cron_expression, new.timezone) is distinct from (old.namespace, old.event_type, old.payload, old.cron_expression, old.timezone)
+    if v_new
+       or (new.namespace, new.event_type, new.payload, new.cron_expression, new.timezone)
+          is distinct from
+          (old.namespace, old.event_type, old.payload, old.cron_expression, old.timezone)
        or (new.active and not old.active) then
         new.registered_by := core_private.caller();
     end if;
     -- A share of the jitter that stays the same keeps slots in order and evenly apart.
-    new.jitter_offset := new.jitter * (('x' || left(md5(new.task_id::text), 8))::bit(32)::bigint / 4294967296.0)::double precision;
+    new.jitter_offset :=
+        new.jitter * (('x' || left(md5(new.task_id::text), 8))::bit(32)::bigint / 4294967296.0)::double precision;
     if not new.active then
         new.next_slot := null;
         new.waiting_slot := null;
-    elsif v_new or not old.active or (new.cron_expression, new.timezone, new.starts_at, new.ends_at) is distinct from (old.cron_expression, old.timezone, old.starts_at, old.ends_at) then
-        new.next_slot := core_private.next_task_slot(new.spec, new.timezone, v_now, new.created_at, new.starts_at, new.ends_at);
+    elsif v_new or not old.active
+          or (new.cron_expression, new.timezone, new.starts_at, new.ends_at)
+             is distinct from
+             (old.cron_expression, old.timezone, old.starts_at, old.ends_at) then
+        new.next_slot := core_private.next_task_slot(
+            new.spec, new.timezone, v_now, new.created_at, new.starts_at, new.ends_at);
     end if;
     new.next_run_at := new.next_slot + new.jitter_offset;
     new.failures := 0;

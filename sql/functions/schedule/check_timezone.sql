@@ -14,10 +14,16 @@ begin
                            when p_timezone ~ '^[ -~]{1,100}$' then format('there is no time zone "%s"', p_timezone)
                            else 'there is no such time zone' end,
             hint = case when v_fold ~ '^[a-z]{3,5}$' or v_fold ~ '^[a-z]{3,5}[-+]?[0-9]' or p_timezone ~ '^[-+]?[0-9]'
-                        then 'Abbreviations and offsets know no summer time: name a place, such as "Europe/Berlin" or "America/New_York", or "UTC".'
-                        else coalesce((select format('Did you mean "%s"?', z.name) from core_private.timezones z
-                                        where lower(split_part(z.name, '/', -1) collate "C") = replace(split_part(v_fold, '/', -1), ' ', '_') order by length(z.name), z.name limit 1),
-                                      'Use an IANA name, such as "Europe/Berlin", "America/New_York" or "UTC".') end;
+                        then 'Abbreviations and offsets know no summer time: '
+                             || 'name a place, such as "Europe/Berlin" or "America/New_York", or "UTC".'
+                        else coalesce(
+                            (select format('Did you mean "%s"?', z.name)
+                               from core_private.timezones z
+                              where lower(split_part(z.name, '/', -1) collate "C")
+                                    = replace(split_part(v_fold, '/', -1), ' ', '_')
+                              order by length(z.name), z.name
+                              limit 1),
+                            'Use an IANA name, such as "Europe/Berlin", "America/New_York" or "UTC".') end;
     end if;
     return v_name;
 end $$;

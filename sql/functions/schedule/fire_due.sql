@@ -1,4 +1,5 @@
--- A session that has a task's row locked may be about to move it, so next_due is at most a guess; nodes come back after some seconds anyway.
+-- A session that has a task's row locked may be about to move it, so next_due is at most a guess; nodes come back after
+-- some seconds anyway.
 create or replace function core.fire_due(p_limit integer = 1000, out fired integer, out next_due timestamptz)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -9,12 +10,22 @@ declare
     v_lag interval := (select core_private.firing_lag(s.scheduler) from core_private.scheduler s);
 begin
     if p_limit is null or p_limit not between 1 and 10000 then
-        raise exception using errcode = 'NX006', column = 'p_limit', message = format('p_limit cannot be %s', coalesce(p_limit::text, 'NULL')), hint = 'Give 1 to 10000.';
+        raise exception using errcode = 'NX006', column = 'p_limit',
+            message = format('p_limit cannot be %s', coalesce(p_limit::text, 'NULL')),
+            hint = 'Give 1 to 10000.';
     end if;
     fired := core_private.fire_tasks(p_limit) + core.fire_due_events(p_limit);
     select least(
-        (select t.next_run_at + v_lag from core.scheduled_tasks t where t.next_run_at is not null and t.namespace <> all (v_closed) order by t.next_run_at limit 1),
-        (select v_now + interval '1 second' from core.scheduled_tasks t where t.waiting_slot is not null and t.namespace <> all (v_closed) limit 1),
-        core_private.next_scheduled_event_due(v_closed)) into next_due;
+               (select t.next_run_at + v_lag
+                  from core.scheduled_tasks t
+                 where t.next_run_at is not null and t.namespace <> all (v_closed)
+                 order by t.next_run_at
+                 limit 1),
+               (select v_now + interval '1 second'
+                  from core.scheduled_tasks t
+                 where t.waiting_slot is not null and t.namespace <> all (v_closed)
+                 limit 1),
+               core_private.next_scheduled_event_due(v_closed))
+      into next_due;
 end $$;
 comment on function core.fire_due(integer) is 'For the timers of nodes: fires what is due, recurring and one-shot, but for restricted namespaces in which the caller may neither consume nor operate. Returns how many events were emitted, and when to come again; NULL if nothing is scheduled. Raises NX006, and errors that pass by themselves.';

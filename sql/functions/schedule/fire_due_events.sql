@@ -1,8 +1,10 @@
--- Events that have failed before are tried alone and last, so that they hold nobody up. Others go by the chunk: of one namespace, at most
--- 1,000 of them, about 32 MB; a hundred chunks or ten seconds a call, which bounds the queues whose locks it holds.
+-- Events that have failed before are tried alone and last, so that they hold nobody up. Others go by the chunk: of one
+-- namespace, at most 1,000 of them, about 32 MB; a hundred chunks or ten seconds a call, which bounds the queues whose
+-- locks it holds.
 --
--- Most claims begin at the floor, five minutes before the last claim that looked at everything. No row is written below it, since due_at is
--- never before the time of writing, and only a transaction that runs longer commits one there. Once a minute a claim looks at everything.
+-- Most claims begin at the floor, five minutes before the last claim that looked at everything. No row is written below
+-- it, since due_at is never before the time of writing, and only a transaction that runs longer commits one there. Once
+-- a minute a claim looks at everything.
 create or replace function core.fire_due_events(p_limit integer = 1000)
 returns integer
 language plpgsql security definer
@@ -21,7 +23,9 @@ declare
     r       record;
 begin
     if p_limit is null or p_limit not between 1 and 10000 then
-        raise exception using errcode = 'NX006', column = 'p_limit', message = format('p_limit cannot be %s', coalesce(p_limit::text, 'NULL')), hint = 'Give 1 to 10000.';
+        raise exception using errcode = 'NX006', column = 'p_limit',
+            message = format('p_limit cannot be %s', coalesce(p_limit::text, 'NULL')),
+            hint = 'Give 1 to 10000.';
     end if;
     select * into v_state from core_private.fire_floor f;
     -- A clock that was set back leaves the floor in the future.
@@ -31,15 +35,25 @@ begin
     end if;
     for r in
         with due as materialized (
-            select e.schedule_id, e.namespace, e.due_at, e.payload_bytes, case when e.attempts > 0 then e.schedule_id end as alone
+            select e.schedule_id, e.namespace, e.due_at, e.payload_bytes,
+                   case when e.attempts > 0 then e.schedule_id end as alone
               from core.scheduled_events e
-             where e.status = 'pending' and e.due_at <= v_now and e.due_at >= v_floor and e.namespace <> all (v_closed)
-             order by e.due_at limit p_limit for update skip locked),
+             where e.status = 'pending'
+               and e.due_at <= v_now and e.due_at >= v_floor
+               and e.namespace <> all (v_closed)
+             order by e.due_at
+             limit p_limit
+               for update skip locked),
         cut as (
-            select d.*, (sum(d.payload_bytes) over w - d.payload_bytes) / 33554432 as by_bytes, (row_number() over w - 1) / 1000 as by_rows
-              from due d window w as (partition by d.namespace order by d.due_at, d.schedule_id))
+            select d.*,
+                   (sum(d.payload_bytes) over w - d.payload_bytes) / 33554432 as by_bytes,
+                   (row_number() over w - 1) / 1000 as by_rows
+              from due d
+            window w as (partition by d.namespace order by d.due_at, d.schedule_id))
         select c.namespace, array_agg(c.schedule_id order by c.due_at, c.schedule_id) as ids
-          from cut c group by c.namespace, c.alone, c.by_bytes, c.by_rows order by c.alone nulls first, min(c.due_at), c.namespace
+          from cut c
+         group by c.namespace, c.alone, c.by_bytes, c.by_rows
+         order by c.alone nulls first, min(c.due_at), c.namespace
     loop
         v_seen := v_seen + cardinality(r.ids);
         v_fired := v_fired + core_private.fire_isolated('events', r.namespace, r.ids, v_now);

@@ -1,4 +1,5 @@
--- A set that fails is halved, down to the one that fails alone. Where queues have lost their tables all that would go there is put off at once.
+-- A set that fails is halved, down to the one that fails alone. Where queues have lost their tables all that would go
+-- there is put off at once.
 create or replace function core_private.fire_isolated(p_what text, p_namespace text, p_ids uuid[], p_now timestamptz)
 returns integer
 language plpgsql
@@ -30,7 +31,8 @@ begin
         end if;
     end if;
     if v_half > 0 then
-        return core_private.fire_isolated(p_what, p_namespace, p_ids[:v_half], p_now) + core_private.fire_isolated(p_what, p_namespace, p_ids[v_half + 1:], p_now);
+        return core_private.fire_isolated(p_what, p_namespace, p_ids[:v_half], p_now)
+               + core_private.fire_isolated(p_what, p_namespace, p_ids[v_half + 1:], p_now);
     end if;
     if p_what = 'tasks' then
         perform core_private.fail_task(p_ids[1], v_state || ' ' || v_error, p_now);

@@ -1,5 +1,6 @@
--- Whoever locks a task's row fires it; others pass over it. Sets are of one namespace, at most 250 tasks. Tasks that have failed before
--- go alone and last, so that they take nobody back with them. When nothing is due it is one query on two small indexes.
+-- Whoever locks a task's row fires it; others pass over it. Sets are of one namespace, at most 250 tasks. Tasks that
+-- have failed before go alone and last, so that they take nobody back with them. When nothing is due it is one query on
+-- two small indexes.
 create or replace function core_private.fire_tasks(p_limit integer)
 returns integer
 language plpgsql
@@ -19,10 +20,15 @@ declare
     r       record;
 begin
     select s.last_tick_at, d.due,
-           (select t.next_run_at from core.scheduled_tasks t where t.next_run_at is not null order by t.next_run_at limit 1) <= d.due
+           (select t.next_run_at
+              from core.scheduled_tasks t
+             where t.next_run_at is not null
+             order by t.next_run_at
+             limit 1) <= d.due
            or exists (select from core.scheduled_tasks t where t.waiting_slot is not null)
       into v_last, v_due, v_work
-      from core_private.scheduler s cross join lateral (select v_now - core_private.firing_lag(s.scheduler) as due) d;
+      from core_private.scheduler s
+     cross join lateral (select v_now - core_private.firing_lag(s.scheduler) as due) d;
     if v_now < v_last - interval '1 minute' then
         perform core_private.repair_clock(v_now);
         v_work := true;
@@ -38,13 +44,21 @@ begin
     end if;
 
     v_closed := core_private.closed_namespaces();
-    v_waiting := array(select t.task_id from core.scheduled_tasks t where t.waiting_slot is not null and t.failures = 0 and t.namespace <> all (v_closed) limit p_limit);
+    v_waiting := array(
+        select t.task_id
+          from core.scheduled_tasks t
+         where t.waiting_slot is not null and t.failures = 0 and t.namespace <> all (v_closed)
+         limit p_limit);
     v_busy := core_private.busy_tasks(v_waiting, false);
     for r in
         select q.namespace, array_agg(q.task_id) as ids
-          from (select d.task_id, d.namespace, (row_number() over (partition by d.namespace order by d.task_id) - 1) / 250 as set
-                  from (select t.task_id, t.namespace from core.scheduled_tasks t
-                         where t.task_id = any (v_waiting) and t.task_id <> all (v_busy) and t.waiting_slot is not null
+          from (select d.task_id, d.namespace,
+                       (row_number() over (partition by d.namespace order by d.task_id) - 1) / 250 as set
+                  from (select t.task_id, t.namespace
+                          from core.scheduled_tasks t
+                         where t.task_id = any (v_waiting)
+                           and t.task_id <> all (v_busy)
+                           and t.waiting_slot is not null
                            for update skip locked) d) q
          group by q.namespace, q.set
     loop
@@ -52,18 +66,28 @@ begin
     end loop;
     for r in
         select q.namespace, array_agg(q.task_id) as ids
-          from (select d.task_id, d.namespace, d.next_run_at, (row_number() over (partition by d.namespace order by d.next_run_at) - 1) / 250 as set
-                  from (select t.task_id, t.namespace, t.next_run_at from core.scheduled_tasks t
-                         where t.next_run_at <= v_due and t.failures = 0 and t.namespace <> all (v_closed) order by t.next_run_at limit p_limit for update skip locked) d) q
-         group by q.namespace, q.set order by min(q.next_run_at)
+          from (select d.task_id, d.namespace, d.next_run_at,
+                       (row_number() over (partition by d.namespace order by d.next_run_at) - 1) / 250 as set
+                  from (select t.task_id, t.namespace, t.next_run_at
+                          from core.scheduled_tasks t
+                         where t.next_run_at <= v_due and t.failures = 0 and t.namespace <> all (v_closed)
+                         order by t.next_run_at
+                         limit p_limit
+                           for update skip locked) d) q
+         group by q.namespace, q.set
+         order by min(q.next_run_at)
     loop
         v_fired := v_fired + core_private.fire_isolated('tasks', r.namespace, r.ids, v_now);
         v_sets := v_sets + 1;
         exit when v_sets >= 100 or clock_timestamp() - v_begin > interval '20 seconds';
     end loop;
     for r in
-        select t.namespace, array[t.task_id] as ids from core.scheduled_tasks t
-         where t.next_run_at <= v_due and t.failures > 0 and t.namespace <> all (v_closed) order by t.next_run_at limit least(p_limit, 200) for update skip locked
+        select t.namespace, array[t.task_id] as ids
+          from core.scheduled_tasks t
+         where t.next_run_at <= v_due and t.failures > 0 and t.namespace <> all (v_closed)
+         order by t.next_run_at
+         limit least(p_limit, 200)
+           for update skip locked
     loop
         v_fired := v_fired + core_private.fire_isolated('tasks', r.namespace, r.ids, v_now);
         v_sets := v_sets + 1;

@@ -1,4 +1,5 @@
--- In the transaction that wrote the task. Slots that were due and not fired are recorded as skipped: a change takes effect at once.
+-- In the transaction that wrote the task. Slots that were due and not fired are recorded as skipped: a change takes
+-- effect at once.
 create or replace function core_private.follow_task()
 returns trigger
 language plpgsql security definer
@@ -14,9 +15,11 @@ begin
         v_now := case when tg_op = 'DELETE' then core_private.now() else new.updated_at end;
         v_reason := case when tg_op = 'DELETE' then 'deleted' when not new.active then 'paused' else 'edited' end;
         if old.next_slot <= v_now and (tg_op = 'DELETE' or new.next_slot is distinct from old.next_slot) then
-            v_after := core_private.next_task_slot(old.spec, old.timezone, old.next_slot, old.created_at, old.starts_at, old.ends_at);
+            v_after := core_private.next_task_slot(
+                old.spec, old.timezone, old.next_slot, old.created_at, old.starts_at, old.ends_at);
             insert into core.task_slots (task_id, slot, namespace, status, reason, until, recorded_at)
-            values (old.task_id, old.next_slot, old.namespace, 'skipped', v_reason, case when v_after <= v_now then v_now end, v_now)
+            values (old.task_id, old.next_slot, old.namespace, 'skipped', v_reason,
+                    case when v_after <= v_now then v_now end, v_now)
             on conflict do nothing;
         end if;
         if old.waiting_slot is not null and (tg_op = 'DELETE' or new.waiting_slot is null) then
@@ -29,7 +32,10 @@ begin
         perform core_private.drop_cron_job(old.task_id, old.job_id);
         return null;
     end if;
-    if tg_op = 'UPDATE' and (new.namespace, new.name, new.cron_expression, new.timezone, new.active) is not distinct from (old.namespace, old.name, old.cron_expression, old.timezone, old.active) then
+    if tg_op = 'UPDATE'
+       and (new.namespace, new.name, new.cron_expression, new.timezone, new.active)
+           is not distinct from
+           (old.namespace, old.name, old.cron_expression, old.timezone, old.active) then
         return null;
     end if;
     if tg_op = 'INSERT' or new.cron_expression <> old.cron_expression then

@@ -13,7 +13,8 @@ begin
         select * into v_task from core.scheduled_tasks t where t.task_id = p_task_id for update;
     end if;
     if v_task.task_id is null then
-        raise exception using errcode = 'NX108', column = 'p_task_id', message = format('there is no task %s', coalesce(p_task_id::text, 'NULL')),
+        raise exception using errcode = 'NX108', column = 'p_task_id',
+            message = format('there is no task %s', coalesce(p_task_id::text, 'NULL')),
             hint = 'Tasks are listed in core.task_status.';
     end if;
     if v_task.namespace <> v_namespace then

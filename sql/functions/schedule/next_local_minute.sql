@@ -1,4 +1,5 @@
--- A calendar without time zones. Bits are looked up with position(), so that a step costs the same for one candidate and for thirty.
+-- A calendar without time zones. Bits are looked up with position(), so that a step costs the same for one candidate
+-- and for thirty.
 create or replace function core_private.next_local_minute(p_bits bit varying, p_from timestamp)
 returns timestamp
 language plpgsql immutable parallel safe strict
@@ -35,9 +36,13 @@ begin
             v_minute := 0;
         end if;
         v_days := substring(p_bits from 128 + extract(dow from make_date(v_year, v_month, 1))::integer for 31);
-        v_days := case when get_bit(p_bits, 169) = 1 then substring(p_bits from 85 for 31) & v_days else substring(p_bits from 85 for 31) | v_days end;
-        v_last := case when v_month = 2 then case when v_year % 4 = 0 and (v_year % 100 <> 0 or v_year % 400 = 0) then 29 else 28 end
-                       when v_month in (4, 6, 9, 11) then 30 else 31 end;
+        v_days := case when get_bit(p_bits, 169) = 1 then substring(p_bits from 85 for 31) & v_days
+                       else substring(p_bits from 85 for 31) | v_days end;
+        v_last := case when v_month = 2
+                       then case when v_year % 4 = 0 and (v_year % 100 <> 0 or v_year % 400 = 0) then 29 else 28 end
+                       when v_month in (4, 6, 9, 11)
+                       then 30
+                       else 31 end;
         loop
             exit when v_day > v_last;
             v_p := position(B'1' in substring(v_days from v_day));

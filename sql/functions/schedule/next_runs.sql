@@ -1,4 +1,5 @@
-create or replace function core.next_runs(p_expression text, p_timezone text = 'UTC', p_from timestamptz = null, p_count integer = 5)
+create or replace function core.next_runs(
+    p_expression text, p_timezone text = 'UTC', p_from timestamptz = null, p_count integer = 5)
 returns setof timestamptz
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -9,10 +10,14 @@ declare
     v_from timestamptz := coalesce(p_from, core_private.now());
 begin
     if p_count is null or p_count not between 1 and 1000 then
-        raise exception using errcode = 'NX006', column = 'p_count', message = format('p_count cannot be %s', coalesce(p_count::text, 'NULL')), hint = 'Ask for 1 to 1000 runs.';
+        raise exception using errcode = 'NX006', column = 'p_count',
+            message = format('p_count cannot be %s', coalesce(p_count::text, 'NULL')),
+            hint = 'Ask for 1 to 1000 runs.';
     end if;
     if v_from not between '1970-01-01 00:00Z' and '9000-01-01 00:00Z' then
-        raise exception using errcode = 'NX006', column = 'p_from', message = format('p_from cannot be %s', v_from), hint = 'Give a time from 1970 to 9000.';
+        raise exception using errcode = 'NX006', column = 'p_from',
+            message = format('p_from cannot be %s', v_from),
+            hint = 'Give a time from 1970 to 9000.';
     end if;
     perform core_private.note_cron_warnings(v_spec);
     return query select core_private.next_slots(v_spec, v_zone, v_from, null, p_count);
@@ -29,19 +34,28 @@ declare
     v_task core.scheduled_tasks;
     v_slot timestamptz := coalesce(p_from, core_private.now());
 begin
-    select * into v_task from core.scheduled_tasks t where t.task_id = p_task_id and t.namespace = any (core.visible_namespaces());
+    select *
+      into v_task
+      from core.scheduled_tasks t
+     where t.task_id = p_task_id and t.namespace = any (core.visible_namespaces());
     if not found then
-        raise exception using errcode = 'NX108', column = 'p_task_id', message = format('there is no task %s', coalesce(p_task_id::text, 'NULL')),
+        raise exception using errcode = 'NX108', column = 'p_task_id',
+            message = format('there is no task %s', coalesce(p_task_id::text, 'NULL')),
             hint = 'Tasks are listed in core.task_status.';
     end if;
     if p_count is null or p_count not between 1 and 1000 then
-        raise exception using errcode = 'NX006', column = 'p_count', message = format('p_count cannot be %s', coalesce(p_count::text, 'NULL')), hint = 'Ask for 1 to 1000 runs.';
+        raise exception using errcode = 'NX006', column = 'p_count',
+            message = format('p_count cannot be %s', coalesce(p_count::text, 'NULL')),
+            hint = 'Ask for 1 to 1000 runs.';
     end if;
     if v_slot not between '1970-01-01 00:00Z' and '9000-01-01 00:00Z' then
-        raise exception using errcode = 'NX006', column = 'p_from', message = format('p_from cannot be %s', v_slot), hint = 'Give a time from 1970 to 9000.';
+        raise exception using errcode = 'NX006', column = 'p_from',
+            message = format('p_from cannot be %s', v_slot),
+            hint = 'Give a time from 1970 to 9000.';
     end if;
     for i in 1..p_count loop
-        v_slot := core_private.next_task_slot(v_task.spec, v_task.timezone, v_slot, v_task.created_at, v_task.starts_at, v_task.ends_at);
+        v_slot := core_private.next_task_slot(
+            v_task.spec, v_task.timezone, v_slot, v_task.created_at, v_task.starts_at, v_task.ends_at);
         exit when v_slot is null;
         return next v_slot;
     end loop;

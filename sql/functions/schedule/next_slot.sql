@@ -1,11 +1,12 @@
--- All arithmetic is on timestamps in UTC: timestamptz arithmetic would let the session's TimeZone in. v_u, v_w, v_best are UTC,
--- v_l… are wall clock in the zone.
+-- All arithmetic is on timestamps in UTC: timestamptz arithmetic would let the session's TimeZone in. v_u, v_w, v_best
+-- are UTC, v_l… are wall clock in the zone.
 --
--- Fixed (minute and hour are given): each slot of the wall clock is one instant. In a gap the offset before the gap holds, as in RFC
--- 5545 and AT TIME ZONE; of a time that comes twice the first counts, where AT TIME ZONE takes the second.
--- Wildcard (minute or hour begins with *): every instant whose wall clock matches, so both passes of a repeated hour and nothing in a gap.
--- That is what Vixie cron does with the two classes.
-create or replace function core_private.next_slot(p_spec jsonb, p_timezone text, p_after timestamptz, p_anchor timestamptz = null)
+-- Fixed (minute and hour are given): each slot of the wall clock is one instant. In a gap the offset before the gap
+-- holds, as in RFC 5545 and AT TIME ZONE; of a time that comes twice the first counts, where AT TIME ZONE takes the
+-- second. Wildcard (minute or hour begins with *): every instant whose wall clock matches, so both passes of a repeated
+-- hour and nothing in a gap. That is what Vixie cron does with the two classes.
+create or replace function core_private.next_slot(
+    p_spec jsonb, p_timezone text, p_after timestamptz, p_anchor timestamptz = null)
 returns timestamptz
 language plpgsql stable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -36,7 +37,8 @@ begin
             return p_anchor;
         end if;
         v_every := (p_spec ->> 'seconds')::bigint;
-        return p_anchor + make_interval(secs => (floor(extract(epoch from p_after - p_anchor) / v_every) + 1) * v_every);
+        return p_anchor
+               + make_interval(secs => (floor(extract(epoch from p_after - p_anchor) / v_every) + 1) * v_every);
     end if;
 
     v_after := p_after at time zone 'UTC';
@@ -54,7 +56,8 @@ begin
             v_u := (v_l at time zone p_timezone) at time zone 'UTC';
             v_offset := v_l - v_u;
             v_gap := (((v_u - c_near) at time zone 'UTC') at time zone p_timezone) - (v_u - c_near) - v_offset;
-            if v_gap = interval '0' and (((v_u + c_near) at time zone 'UTC') at time zone p_timezone) - (v_u + c_near) = v_offset then
+            if v_gap = interval '0'
+               and (((v_u + c_near) at time zone 'UTC') at time zone p_timezone) - (v_u + c_near) = v_offset then
                 -- The offset doesn't change near it, so that no later slot can come earlier.
                 if v_u > v_after then
                     v_best := least(v_best, v_u);

@@ -1,4 +1,5 @@
-create or replace function core_private.next_slots(p_spec jsonb, p_timezone text, p_after timestamptz, p_anchor timestamptz, p_count integer)
+create or replace function core_private.next_slots(
+    p_spec jsonb, p_timezone text, p_after timestamptz, p_anchor timestamptz, p_count integer)
 returns setof timestamptz
 language plpgsql stable
 set search_path = pg_catalog, pg_temp

@@ -1,4 +1,5 @@
--- A notice reaches whoever writes the task, in psql as on the command line, and no log of the server as it is installed.
+-- A notice reaches whoever writes the task, in psql as on the command line, and no log of the server as it is
+-- installed.
 create or replace function core_private.note_cron_warnings(p_spec jsonb)
 returns void
 language plpgsql

@@ -1,6 +1,7 @@
--- That a table is missing is no fault of a scheduled event, so no attempt is counted. A task has none to use up, and comes back as after any
--- failure.
-create or replace function core_private.put_off_lost(p_what text, p_namespace text, p_ids uuid[], p_error text, p_now timestamptz)
+-- That a table is missing is no fault of a scheduled event, so no attempt is counted. A task has none to use up, and
+-- comes back as after any failure.
+create or replace function core_private.put_off_lost(
+    p_what text, p_namespace text, p_ids uuid[], p_error text, p_now timestamptz)
 returns uuid[]
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,6 @@
--- pg_timezone_names reads every file of the zone data, far too slow to ask for each task; so its names are kept. A session keeps a zone as
--- it was when it first used it, which is why this has a pg_cron job of its own: each run of that is a new session.
+-- pg_timezone_names reads every file of the zone data, far too slow to ask for each task; so its names are kept. A
+-- session keeps a zone as it was when it first used it, which is why this has a pg_cron job of its own: each run of
+-- that is a new session.
 create or replace function core_private.refresh_timezones()
 returns jsonb
 language plpgsql
@@ -15,20 +16,42 @@ begin
     perform from core_private.locks l where l.name = 'timezones' for update;
     with found as materialized (
         -- Names without a place that are, or look like, abbreviations or POSIX rules are fixed offsets in disguise.
-        select n.name from pg_timezone_names n
-         where n.name !~ '^(posix|right|SystemV)/' and n.name not in ('Factory', 'localtime', 'posixrules', 'Zulu', 'UCT', 'Universal', 'Greenwich')
-           and (n.name in ('UTC', 'GMT') or n.name ~ '/' or (n.name !~ '[0-9]' and n.name not in ('CET', 'EET', 'MET', 'WET', 'EST', 'MST', 'HST')
-                                                            and not exists (select from pg_timezone_abbrevs b where b.abbrev = upper(n.name))))),
-    gone as (delete from core_private.timezones z where not exists (select from found f where f.name = z.name) returning z.name),
-    made as (insert into core_private.timezones as z (name, window_from, changes)
-             select f.name, v_from, core_private.zone_changes(f.name, v_from, v_from + interval '2 years') from found f
-              where not exists (select from core_private.timezones z where z.name = f.name) returning z.name)
-    select (select array_agg(m.name order by m.name) from made m), (select array_agg(g.name order by g.name) from gone g) into v_added, v_removed;
+        select n.name
+          from pg_timezone_names n
+         where n.name !~ '^(posix|right|SystemV)/'
+           and n.name not in ('Factory', 'localtime', 'posixrules', 'Zulu', 'UCT', 'Universal', 'Greenwich')
+           and (n.name in ('UTC', 'GMT')
+                or n.name ~ '/'
+                or (n.name !~ '[0-9]'
+                    and n.name not in ('CET', 'EET', 'MET', 'WET', 'EST', 'MST', 'HST')
+                    and not exists (select from pg_timezone_abbrevs b where b.abbrev = upper(n.name))))),
+    gone as (
+        delete from core_private.timezones z
+         where not exists (select from found f where f.name = z.name)
+        returning z.name),
+    made as (
+        insert into core_private.timezones as z (name, window_from, changes)
+        select f.name, v_from, core_private.zone_changes(f.name, v_from, v_from + interval '2 years')
+          from found f
+         where not exists (select from core_private.timezones z where z.name = f.name)
+        returning z.name)
+    select (select array_agg(m.name order by m.name) from made m),
+           (select array_agg(g.name order by g.name) from gone g)
+      into v_added, v_removed;
     with differs as (
-        update core_private.timezones z set changed_at = v_now where z.changes is distinct from core_private.zone_changes(z.name, z.window_from, z.window_from + interval '2 years') returning z.name)
+        update core_private.timezones z
+           set changed_at = v_now
+         where z.changes is distinct from core_private.zone_changes(
+                   z.name, z.window_from, z.window_from + interval '2 years')
+        returning z.name)
     select array_agg(d.name order by d.name) into v_changed from differs d;
-    update core_private.timezones z set window_from = v_from, changes = core_private.zone_changes(z.name, v_from, v_from + interval '2 years')
+    update core_private.timezones z
+       set window_from = v_from,
+           changes = core_private.zone_changes(z.name, v_from, v_from + interval '2 years')
      where z.window_from <> v_from or z.name = any (v_changed);
-    return jsonb_build_object('added', coalesce(cardinality(v_added), 0), 'removed', coalesce(to_jsonb(v_removed), '[]'), 'changed', coalesce(to_jsonb(v_changed), '[]'));
+    return jsonb_build_object(
+        'added', coalesce(cardinality(v_added), 0),
+        'removed', coalesce(to_jsonb(v_removed), '[]'),
+        'changed', coalesce(to_jsonb(v_changed), '[]'));
 end $$;
 comment on function core_private.refresh_timezones() is 'Brings core_private.timezones up to date with the server''s zone data; names the zones whose rules changed and stamps their changed_at.';

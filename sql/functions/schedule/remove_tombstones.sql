@@ -10,7 +10,12 @@ declare
     v_n   integer;
 begin
     delete from core.scheduled_events e
-     using (select x.schedule_id, x.namespace from core.scheduled_events x where x.finished_at < v_now - interval '30 days' and x.namespace <> all (v_closed) order by x.finished_at limit p_limit for update skip locked) old
+     using (select x.schedule_id, x.namespace
+              from core.scheduled_events x
+             where x.finished_at < v_now - interval '30 days' and x.namespace <> all (v_closed)
+             order by x.finished_at
+             limit p_limit
+               for update skip locked) old
      where e.schedule_id = old.schedule_id and e.namespace = old.namespace;
     get diagnostics v_n = row_count;
     return v_n;

@@ -10,10 +10,13 @@ begin
         return;
     end if;
     return query
-    select s.kind, s.jobid, s.jobname, s.task_id, s.namespace, s.detail, s.done
-      from jsonb_to_recordset(core.sync_cron_jobs(true)) s(kind text, jobid bigint, jobname text, task_id uuid, namespace text, detail text, done text);
+        select s.kind, s.jobid, s.jobname, s.task_id, s.namespace, s.detail, s.done
+          from jsonb_to_recordset(core.sync_cron_jobs(true)) s(
+                   kind text, jobid bigint, jobname text, task_id uuid, namespace text, detail text, done text);
     return query
-    select d.kind, d.jobid, d.jobname, d.task_id, d.namespace, d.detail, 'named only'
-      from core.cron_drift d where d.kind = 'foreign_owner' or d.kind = 'not_visible' and d.detail not like 'nexus_scheduler %';
+        select d.kind, d.jobid, d.jobname, d.task_id, d.namespace, d.detail, 'named only'
+          from core.cron_drift d
+         where d.kind = 'foreign_owner'
+            or d.kind = 'not_visible' and d.detail not like 'nexus_scheduler %';
 end $$;
 comment on function core.repair_cron() is 'Mends what core.cron_drift() shows, now, and says what was done: mended, named only (jobs of others are never touched) or failed.';

@@ -7,8 +7,14 @@ as $$
 begin
     if not exists (select from core.namespaces n
                     where n.namespace = p_namespace
-                      and (core_private.has_duty(p_namespace, 'operate', n.restricted) or core_private.has_duty(p_namespace, 'produce', n.restricted))) then
-        perform core_private.require_duty(p_namespace, case when pg_has_role(core_private.caller(), 'nexus_operator', 'member') then 'operate' else 'produce' end, p_field);
+                      and (core_private.has_duty(p_namespace, 'operate', n.restricted)
+                           or core_private.has_duty(p_namespace, 'produce', n.restricted))) then
+        perform core_private.require_duty(
+            p_namespace,
+            case when pg_has_role(core_private.caller(), 'nexus_operator', 'member')
+                 then 'operate'
+                 else 'produce' end,
+            p_field);
     end if;
 end $$;
 comment on function core_private.require_scheduling(text, text) is 'Raises NX101, NX401 or NX402 unless the caller may produce or operate in that namespace.';

@@ -12,8 +12,11 @@ begin
     perform core_private.check_fire_time(p_at, v_now);
     v_due := greatest(p_at, v_now);
     v_soon := v_due < coalesce(core_private.next_scheduled_event_due(), 'infinity');
-    update core.scheduled_events e set fire_at = p_at, due_at = v_due, version = e.version + 1, attempts = 0, first_failed_at = null
-     where e.schedule_id = p_schedule_id and e.namespace = any (core_private.scheduled_namespaces(p_schedule_id)) and e.status = 'pending';
+    update core.scheduled_events e
+       set fire_at = p_at, due_at = v_due, version = e.version + 1, attempts = 0, first_failed_at = null
+     where e.schedule_id = p_schedule_id
+       and e.namespace = any (core_private.scheduled_namespaces(p_schedule_id))
+       and e.status = 'pending';
     if found then
         if v_soon then
             perform core_private.wake('timers', v_now);
@@ -23,12 +26,16 @@ begin
     -- A statement of its own sees what the update waited for.
     v_status := core_private.scheduled_event_status(p_schedule_id);
     if v_status is null and p_strict then
-        raise exception using errcode = 'NX109', column = 'p_schedule_id', message = format('there is no scheduled event %s', coalesce(p_schedule_id::text, 'NULL')),
+        raise exception using errcode = 'NX109', column = 'p_schedule_id',
+            message = format('there is no scheduled event %s', coalesce(p_schedule_id::text, 'NULL')),
             hint = 'They are listed in core.scheduled_events.';
     end if;
     if p_strict then
-        raise exception using errcode = 'NX210', column = 'p_schedule_id', message = format('scheduled event %s is already %s', p_schedule_id, v_status),
-            hint = case v_status when 'failed' then 'Replay its dead letter, or schedule a new one.' else 'Schedule a new one.' end;
+        raise exception using errcode = 'NX210', column = 'p_schedule_id',
+            message = format('scheduled event %s is already %s', p_schedule_id, v_status),
+            hint = case v_status
+                        when 'failed' then 'Replay its dead letter, or schedule a new one.'
+                        else 'Schedule a new one.' end;
     end if;
     return case v_status when 'appended' then 'already_appended' else 'not_found' end;
 end $$;

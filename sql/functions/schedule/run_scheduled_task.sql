@@ -9,10 +9,16 @@ declare
     v_namespace text;
 begin
     if not exists (select from core.scheduled_tasks t where t.task_id = p_task_id and t.active)
-       or session_user <> 'nexus_scheduler' and core_private.is_hidden((select t.namespace from core.scheduled_tasks t where t.task_id = p_task_id)) then
+       or session_user <> 'nexus_scheduler'
+          and core_private.is_hidden(
+                  (select t.namespace from core.scheduled_tasks t where t.task_id = p_task_id)) then
         raise notice 'task % is unknown or inactive', coalesce(p_task_id::text, 'NULL');
     elsif session_user = 'nexus_scheduler' then
-        select t.namespace into v_namespace from core.scheduled_tasks t where t.task_id = p_task_id and t.next_run_at <= v_now for update skip locked;
+        select t.namespace
+          into v_namespace
+          from core.scheduled_tasks t
+         where t.task_id = p_task_id and t.next_run_at <= v_now
+           for update skip locked;
         if found then
             perform core_private.fire_isolated('tasks', v_namespace, array[p_task_id], v_now);
         end if;

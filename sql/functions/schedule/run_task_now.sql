@@ -1,4 +1,5 @@
--- Outside the slots: it moves nothing, and asks no overlap policy, since somebody wants it now. Later slots see its event as under way.
+-- Outside the slots: it moves nothing, and asks no overlap policy, since somebody wants it now. Later slots see its
+-- event as under way.
 create or replace function core.run_task_now(p_task_id uuid, out event_id bigint, out event_uid uuid)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -11,12 +12,14 @@ declare
     v_uid  uuid := gen_random_uuid();
 begin
     if not v_task.active then
-        raise exception using errcode = 'NX013', column = 'p_task_id', message = format('task %s is paused', quote_literal(v_task.name)),
+        raise exception using errcode = 'NX013', column = 'p_task_id',
+            message = format('task %s is paused', quote_literal(v_task.name)),
             hint = format('select core.resume_task(%L);', p_task_id);
     end if;
     perform pg_current_xact_id();
     v_id := nextval('core.event_id_seq');
-    perform core_private.emit_slots(v_task.namespace, array[p_task_id], array[null::timestamptz], array[v_id], array[v_uid], v_now);
+    perform core_private.emit_slots(
+        v_task.namespace, array[p_task_id], array[null::timestamptz], array[v_id], array[v_uid], v_now);
     insert into core.task_runs (task_id, namespace, ran_at, ran_by, event_id, event_uid)
     values (p_task_id, v_task.namespace, v_now, core_private.principal(), v_id, v_uid);
     update core.scheduled_tasks t set last_run_at = v_now, updated_at = v_now where t.task_id = p_task_id;
@@ -30,6 +33,8 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    select r.event_id, r.event_uid into event_id, event_uid from core.run_task_now(core_private.task_named(p_namespace, p_name)) r;
+    select r.event_id, r.event_uid
+      into event_id, event_uid
+      from core.run_task_now(core_private.task_named(p_namespace, p_name)) r;
 end $$;
 comment on function core.run_task_now(text, text) is 'core.run_task_now of the task of that name. Raises NX013, NX101, NX108, NX401, NX402.';

@@ -8,8 +8,13 @@ declare
     v_namespace text;
     v_status    text;
 begin
-    select e.namespace, e.status into v_namespace, v_status from core.scheduled_events e where e.schedule_id = p_schedule_id
-     order by e.namespace = any (core_private.scheduled_namespaces(p_schedule_id)) desc, core_private.is_hidden(e.namespace) limit 1;
+    select e.namespace, e.status
+      into v_namespace, v_status
+      from core.scheduled_events e
+     where e.schedule_id = p_schedule_id
+     order by e.namespace = any (core_private.scheduled_namespaces(p_schedule_id)) desc,
+              core_private.is_hidden(e.namespace)
+     limit 1;
     if not found or core_private.is_hidden(v_namespace) then
         return null;
     end if;

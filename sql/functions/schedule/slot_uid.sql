@@ -3,7 +3,10 @@ create or replace function core_private.slot_uid(p_task_id uuid, p_slot timestam
 returns uuid
 language sql stable parallel safe
 as $$
-    select pg_catalog.md5(p_task_id::pg_catalog.text operator(pg_catalog.||) ':' operator(pg_catalog.||) extract(epoch from p_slot)::pg_catalog.text)
+    select pg_catalog.md5(
+               p_task_id::pg_catalog.text
+               operator(pg_catalog.||) ':'
+               operator(pg_catalog.||) extract(epoch from p_slot)::pg_catalog.text)
            ::pg_catalog.uuid
 $$;
 comment on function core_private.slot_uid(uuid, timestamptz) is 'The event_uid of a task''s slot.';

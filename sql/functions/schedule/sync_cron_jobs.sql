@@ -1,5 +1,5 @@
--- The task is locked before its job is touched, as its own triggers do; whoever holds it keeps the job in step himself. What was found
--- is looked for again under the locks. A job that cannot be made leaves the others alone.
+-- The task is locked before its job is touched, as its own triggers do; whoever holds it keeps the job in step himself.
+-- What was found is looked for again under the locks. A job that cannot be made leaves the others alone.
 create or replace function core.sync_cron_jobs(p_wait boolean = false)
 returns jsonb
 language plpgsql security definer
@@ -27,16 +27,24 @@ begin
             return '"busy elsewhere"';
         end if;
     end if;
-    select array_agg(distinct d.task_id), case when bool_or(d.kind = 'wrong_database' and d.remedy = 'replace') then core_private.cron_database() end
-      into v_tasks, v_fires from core_private.own_cron_drift() d having count(*) > 0;
+    select array_agg(distinct d.task_id),
+           case when bool_or(d.kind = 'wrong_database' and d.remedy = 'replace') then core_private.cron_database() end
+      into v_tasks, v_fires
+      from core_private.own_cron_drift() d
+    having count(*) > 0;
     if not found then
         return v_rows;
     end if;
-    select array_agg(l.task_id) into v_locked from (
-        select t.task_id from core.scheduled_tasks t where t.task_id = any (v_tasks) and t.namespace <> all (v_closed)
-         order by t.task_id for update skip locked) l;
+    select array_agg(l.task_id)
+      into v_locked
+      from (select t.task_id
+              from core.scheduled_tasks t
+             where t.task_id = any (v_tasks) and t.namespace <> all (v_closed)
+             order by t.task_id
+               for update skip locked) l;
     for r in
-        select d.kind, d.jobid, d.jobname, d.task_id, d.namespace, d.detail, d.remedy, w.cron_expression, w.timezone, w.schedule, w.command,
+        select d.kind, d.jobid, d.jobname, d.task_id, d.namespace, d.detail, d.remedy,
+               w.cron_expression, w.timezone, w.schedule, w.command,
                t.task_id is null or d.task_id = any (v_locked) as mine
           from core_private.own_cron_drift() d
           left join core_private.wanted_cron_jobs() w on d.remedy = 'replace' and w.jobname = d.jobname
@@ -54,11 +62,17 @@ begin
                 if r.jobid is not null and r.remedy <> 'forget' then
                     perform core_private.remove_cron_job(r.jobid, coalesce(r.jobname, ''));
                 end if;
-                v_job := case when r.remedy <> 'replace' then null
-                              when r.task_id is null then core_private.put_cron_job(r.jobname, r.schedule, r.command)
-                              else core_private.give_cron_job(r.task_id, r.namespace, r.cron_expression, r.timezone) end;
-                update core.scheduled_tasks t set job_id = v_job
-                 where t.task_id = r.task_id and t.job_id is distinct from v_job and (r.remedy = 'replace' or t.job_id = r.jobid);
+                v_job := case
+                    when r.remedy <> 'replace'
+                    then null
+                    when r.task_id is null
+                    then core_private.put_cron_job(r.jobname, r.schedule, r.command)
+                    else core_private.give_cron_job(r.task_id, r.namespace, r.cron_expression, r.timezone) end;
+                update core.scheduled_tasks t
+                   set job_id = v_job
+                 where t.task_id = r.task_id
+                   and t.job_id is distinct from v_job
+                   and (r.remedy = 'replace' or t.job_id = r.jobid);
                 v_done := 'mended';
             exception when others then
                 if core_private.is_transient(sqlstate) then
@@ -68,8 +82,9 @@ begin
                 v_detail := v_detail || '; ' || sqlerrm;
             end;
         end if;
-        v_rows := v_rows || jsonb_build_object('kind', r.kind, 'jobid', r.jobid, 'jobname', r.jobname, 'task_id', r.task_id, 'namespace', r.namespace,
-                                               'detail', v_detail, 'done', v_done);
+        v_rows := v_rows || jsonb_build_object(
+            'kind', r.kind, 'jobid', r.jobid, 'jobname', r.jobname, 'task_id', r.task_id, 'namespace', r.namespace,
+            'detail', v_detail, 'done', v_done);
     end loop;
     return v_rows;
 end $$;

@@ -10,7 +10,8 @@ begin
     select t.task_id into v_id from core.scheduled_tasks t where t.namespace = p_namespace and t.name = p_name;
     if not found then
         raise exception using errcode = 'NX108', column = 'p_name',
-            message = format('namespace %s has no task %s', quote_literal(p_namespace), coalesce(quote_literal(left(p_name, 200)), 'NULL')),
+            message = format('namespace %s has no task %s',
+                             quote_literal(p_namespace), coalesce(quote_literal(left(p_name, 200)), 'NULL')),
             hint = 'Tasks are listed in core.task_status.';
     end if;
     return v_id;
