@@ -143,7 +143,7 @@ func (b *Batches) mark(t *batch) (marker int64, leases bool, err error) {
 	b.mu.Lock()
 	from := b.markerFrom
 	b.mu.Unlock()
-	if marker, leases, err = b.queue.openExpress(ctx, t.xact, t.items, from); err != nil || leases {
+	if marker, leases, err = b.queue.openExpress(ctx, t.xact, t.items, from, t.tx.Conn().PgConn().PID()); err != nil || leases {
 		return 0, leases, err
 	}
 	// What is older than any batch can be was looked at often enough; the sweep of the tick goes on looking.

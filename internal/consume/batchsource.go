@@ -2,6 +2,7 @@ package consume
 
 import (
 	"context"
+	"math"
 
 	"github.com/jackc/pgx/v5"
 
@@ -25,7 +26,7 @@ const (
 	claimBatchSQL = `select outcome, msg_id, read_ct, message, headers, scanned_to, ` + readAt + `
 from core.claim_batch($1::text, $2::text[], $3::int[], $4::int, $5::int, $6::bigint, $7::int, $8::bool, $9::bigint, $10::text::interval, $11::text::interval, $12::bool)`
 
-	openExpressSQL = `select leases, marker_id from core.open_express($1::text, $2::text, $3::bigint, $4::bigint[], $5::bigint)`
+	openExpressSQL = `select leases, marker_id from core.open_express($1::text, $2::text, $3::bigint, $4::bigint[], $5::bigint, $6::int)`
 
 	closeExpressCall = `core.close_express($1::text, $2::bigint)`
 
@@ -78,11 +79,15 @@ func (s *Deliveries) leaseBatch(ctx context.Context, a batchAsk) (Found, error) 
 	return found, db.Error(ctx, "claim_batch", err)
 }
 
-// openExpress marks a batch as in hand, unless the consumer has to use leases.
-func (s *Deliveries) openExpress(ctx context.Context, xact int64, batch []*delivery, floor int64) (marker int64, leases bool, err error) {
+// openExpress marks a batch as in hand, unless the consumer has to use leases. backend is what its transaction runs in.
+func (s *Deliveries) openExpress(ctx context.Context, xact int64, batch []*delivery, floor int64, backend uint32) (marker int64, leases bool, err error) {
 	ids, _ := fences(batch)
 	var id *int64
-	err = db.Call(ctx, s.Pool, "open_express", openExpressSQL, []any{s.Queue, s.Node(), xact, ids, floor}, &leases, &id)
+	pid := &backend
+	if backend > math.MaxInt32 {
+		pid = nil // a pooler's own number
+	}
+	err = db.Call(ctx, s.Pool, "open_express", openExpressSQL, []any{s.Queue, s.Node(), xact, ids, floor, pid}, &leases, &id)
 	if id != nil {
 		marker = *id
 	}

@@ -3,9 +3,11 @@
 -- number that is still to come (pg_xact_status raises for it) is that of another server, from which this
 -- database was restored, or of an older node: then the time decides, since no batch lives longer.
 --
--- A restart of the server, a cut and a handler's own rollback end transactions of nodes that live.
--- Where the node may be one, it has five seconds to take the mark back (core.close_express,
--- core.recall_express). One that was superseded, that ended or that counts as lost is dead at once.
+-- A restart of the server, a cut and a handler's own rollback end transactions of nodes that live. Where the
+-- node may be one, and its session is gone with the transaction, or the backend that the transaction ran in is
+-- there, it has five seconds to take the mark back (core.close_express, core.recall_express). One that was
+-- superseded, that ended or that counts as lost is dead at once, and so is one whose own session is there without
+-- that backend: the server ended the transaction alone.
 create or replace function core_private.note_express_deaths(p_queue text, p_floor bigint)
 returns bigint
 language plpgsql
@@ -31,7 +33,11 @@ begin
                          from core.nodes n
                         where n.node_id = b.node_id and n.incarnation = b.incarnation
                           and n.state not in ('stopped', 'lost')
-                          and n.last_heartbeat >= v_now - 3 * n.heartbeat_every) then v_now end
+                          and n.last_heartbeat >= v_now - 3 * n.heartbeat_every
+                          and (b.opened_at < pg_postmaster_start_time()
+                               or exists (select from pg_stat_activity a where a.pid = b.backend_pid)
+                               or not exists (select from pg_stat_activity a where a.pid = n.session_pid)))
+                       then v_now end
              where b.queue_name = p_queue and b.marker_id = any (v_ended) and b.died_at is null
                and (b.doubted_at is null or b.doubted_at <= v_now - interval '5 seconds')
             returning b.died_at)

@@ -1,6 +1,6 @@
 -- The marker is written without waiting for the disk: a server that crashes takes the batch with it.
 create or replace function core.open_express(
-    p_queue text, p_node text, p_key bigint, p_ids bigint[], p_floor bigint = 0,
+    p_queue text, p_node text, p_key bigint, p_ids bigint[], p_floor bigint = 0, p_pid integer = null,
     out leases boolean, out marker_id bigint)
 returns record
 language plpgsql security definer
@@ -34,11 +34,11 @@ begin
                 hint = 'This function is for nodes; see its comment.';
         end if;
         insert into core_private.express_batches (
-            queue_name, xact_id, node_id, incarnation, lowest, highest, msg_ids, opened_at)
+            queue_name, xact_id, node_id, incarnation, lowest, highest, msg_ids, opened_at, backend_pid)
         values (p_queue, p_key, coalesce(p_node, ''),
                 (select n.incarnation from core.nodes n where n.node_id = p_node), v_lowest, v_highest,
-                case when v_highest - v_lowest >= 2 * cardinality(p_ids) then p_ids end, v_now)
+                case when v_highest - v_lowest >= 2 * cardinality(p_ids) then p_ids end, v_now, p_pid)
         returning express_batches.marker_id into marker_id;
     end if;
 end $$;
-comment on function core.open_express(text, text, bigint, bigint[], bigint) is 'For nodes, before the handlers of an express batch run and on another connection than the batch: marks it as in hand (p_key is the transaction that core.claim_batch named), unless the consumer has to use leases because a node died in express within the last five minutes. Looks for such deaths from marker p_floor on. Raises NX006, NX103, NX110, NX401, NX402.';
+comment on function core.open_express(text, text, bigint, bigint[], bigint, integer) is 'For nodes, before the handlers of an express batch run and on another connection than the batch: marks it as in hand (p_key is the transaction that core.claim_batch named, p_pid the backend it runs in, where that is known), unless the consumer has to use leases because a node died in express within the last five minutes. Looks for such deaths from marker p_floor on. Raises NX006, NX103, NX110, NX401, NX402.';

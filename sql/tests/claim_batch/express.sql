@@ -22,7 +22,7 @@ select is((select scanned_to from core.claim_batch('core_events_shop', '{zzz}', 
 select is((select string_agg(outcome || read_ct, ' ' order by outcome) from core.claim_batch('core_events_shop', '{a}', '{0}', 10, 4, p_key => 42, p_within => '50 s')), 'few3 window5', 'fewer than asked for are left');
 
 update pgmq.q_core_events_shop set vt = core.now() + interval '1 hour' where msg_id = 1;
-select is((select count(*)::int from core.claim_batch('core_events_shop', '{a}', '{0}', 10, p_key => 42, p_within => '50 s') where outcome = 'claimed'), 2, 'what is leased or waits is not taken');
+select is((select count(*)::int from core.claim_batch('core_events_shop', '{a}', '{0}', 10, p_floor => 1, p_key => 42, p_within => '50 s') where outcome = 'claimed'), 2, 'what is leased or waits is not taken');
 update pgmq.q_core_events_shop set read_ct = 2, headers = '{"nexus-alone": 2, "nexus-deaths": 1}' where msg_id = 3;
 create temporary table c2 as select * from core.claim_batch('core_events_shop', '{a}', '{2}', 10, p_key => 42, p_within => '50 s');
 select is((select string_agg(outcome || msg_id, ' ' order by outcome) from c2 where outcome <> 'window'), 'buried3 claimed5', 'D6: a message whose processes died max_attempts times is buried');

@@ -28,9 +28,10 @@ select is((select leases from core.open_express('core_events_shop', 'n2', 3, '{7
 select throws_ok($$select core.open_express('core_events_shop', 'n', 1, '{}')$$, 'NX006', null, 'a batch is not empty');
 select throws_ok($$select core.open_express('core_events_nowhere', 'n', 1, '{1}')$$, 'NX103', null, 'unknown queue');
 select throws_ok($$select core.close_express('core_events_nowhere', 1)$$, 'NX103', null, 'here too');
--- A node that may live.
+-- A node that may live, whose session went with the transaction.
 delete from core_private.express_batches;
 create temporary table n as select * from core.register_node('shop', 'living', true, '{x}', '{}');
+update core.nodes set session_pid = -1 where node_id = 'living';
 select core.open_express('core_events_shop', 'living', 3, '{5}');
 select is((select leases from core.open_express('core_events_shop', 'n2', pg_current_xact_id()::text::bigint, '{7}')), false, 'it is in doubt');
 update nexus_test.clock set shift = '27 min 4 s';
@@ -41,6 +42,14 @@ select is(core.recall_express('core_events_shop', 'n2', '{3}'), 0, 'nobody takes
 select is(core.recall_express('core_events_shop', 'living', '{2,3}'), 1, 'which the node takes back when it can');
 select is((select leases from core.open_express('core_events_shop', 'n2', pg_current_xact_id()::text::bigint, '{7}')), false, 'and all is well again');
 delete from core_private.express_batches;
+select core.open_express('core_events_shop', 'living', 3, '{5}');
+update core.nodes set session_pid = pg_backend_pid() where node_id = 'living';
+select is((select leases from core.open_express('core_events_shop', 'n2', 3, '{7}')), true, 'whose session is there was not cut off');
+delete from core_private.express_batches;
+select core.open_express('core_events_shop', 'living', 3, '{5}', p_pid => pg_backend_pid());
+select is((select leases from core.open_express('core_events_shop', 'n2', pg_current_xact_id()::text::bigint, '{7}')), false, 'where that of the transaction is there too, its handler ended it');
+delete from core_private.express_batches;
+update core.nodes set session_pid = -1 where node_id = 'living';
 select core.open_express('core_events_shop', 'living', 3, '{5}');
 update core.nodes set last_heartbeat = core.now() - 3 * heartbeat_every - interval '1 s' where node_id = 'living';
 select is((select leases from core.open_express('core_events_shop', 'n2', 3, '{7}')), true, 'one that was not heard of for three beats is dead at once');
@@ -54,4 +63,9 @@ update core.nodes set state = 'active' where node_id = 'living';
 select core.open_express('core_events_shop', 'living', 3, '{5}');
 update core.nodes set incarnation = gen_random_uuid() where node_id = 'living';
 select is((select leases from core.open_express('core_events_shop', 'n2', 3, '{7}')), true, 'and so is one that was superseded');
+delete from core_private.express_batches;
+insert into core_private.express_batches (queue_name, xact_id, node_id, incarnation, lowest, highest, opened_at)
+select 'core_events_shop', 3, node_id, incarnation, 5, 5, pg_postmaster_start_time() - interval '1 s' from core.nodes where node_id = 'living';
+update core.nodes set session_pid = pg_backend_pid(), last_heartbeat = core.now() where node_id = 'living';
+select is((select leases from core.open_express('core_events_shop', 'n2', 3, '{7}')), false, 'a mark from before the server started is in doubt, whatever sessions there are');
 select throws_ok($$select core.recall_express('core_events_nowhere', 'n', '{1}')$$, 'NX103', null, 'no such queue to take back from');

@@ -175,7 +175,7 @@ var servers = []harm{
 	{check: "xmin horizon", name: "sessions of others are not visible", found: "not visible", sql: "revoke pg_read_all_stats from nexus_owner"},
 	{check: "pg_cron jobs", name: "one is missing, one is theirs, one is nobody's", found: "nexus:tick is missing", sql: `delete from cron.job where jobname = 'nexus:tick';
 		insert into cron.job (schedule, command, database, username, jobname) values ('* * * * *', 'select core.tick()', current_database(), 'nexus_owner', 'theirs');
-		insert into cron.job (schedule, command, database, username, jobname) values ('* * * * *', 'select 1', current_database(), 'nexus_scheduler', 'nexus:former')`},
+		insert into cron.job (schedule, command, database, username, jobname) values ('* * * * *', 'select core.run_sweep(''former'')', current_database(), 'nexus_scheduler', 'nexus:former')`},
 	{check: "pg_cron jobs", name: "the scheduler may not use it", found: "nexus_scheduler may not use", sql: "revoke usage on schema cron from nexus_scheduler, public"},
 	{check: "pg_cron runs", name: "the scheduler may not log in", found: "may not log in", sql: "alter role nexus_scheduler nologin connection limit 0"},
 	{check: "pg_cron runs", name: "the scheduler has settings", found: "default_transaction_read_only=on", sql: `alter role nexus_scheduler set role = nexus_reader;
