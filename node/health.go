@@ -21,7 +21,7 @@ const (
 
 // running is what can be asked about a node that runs.
 type running struct {
-	runners  []runner
+	runners  *runners
 	places   []*places.Places
 	poll     time.Duration
 	absence  *feed.Absence
@@ -107,7 +107,7 @@ func (r running) works(within time.Duration) error {
 			return err
 		}
 	}
-	for _, one := range r.runners {
+	for _, one := range r.runners.each() {
 		if err := check(one.Stuck()); err != nil {
 			return err
 		}
@@ -115,30 +115,10 @@ func (r running) works(within time.Duration) error {
 	return nil
 }
 
-// stuck is how many workers are.
-func (r running) stuck() (n int) {
-	for _, one := range r.runners {
-		places, _ := one.Stuck()
-		n += places
-	}
-	return n
-}
-
 func (r running) fetches(within time.Duration) error {
-	if age := time.Since(r.lastFetch()); age > max(5*r.poll, within) {
+	if age := time.Since(r.runners.lastFetch()); age > max(5*r.poll, within) {
 		return &nexus.Error{Op: "fetch", Code: "08006", Message: fmt.Sprintf("no claim was answered for %s", age.Round(time.Second)),
 			Hint: "look at the connection to the database"}
 	}
 	return nil
-}
-
-// lastFetch is that of the runner whose last one is the longest ago.
-func (r running) lastFetch() time.Time {
-	last := time.Now()
-	for _, one := range r.runners {
-		if t := one.LastFetch(); t.Before(last) {
-			last = t
-		}
-	}
-	return last
 }

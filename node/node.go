@@ -114,7 +114,7 @@ func (n *Node) Work(ctx context.Context, limit int) (int, error) {
 		return 0, err
 	}
 	handled := 0
-	for _, one := range runners {
+	for _, one := range runners.each() {
 		n, workErr := one.Work(ctx, limit-handled)
 		handled += n
 		err = errors.Join(err, workErr)

@@ -32,9 +32,9 @@ func (r *run) measure(n *Node, state *running) (end func()) {
 	return r.metrics.Add(observe.Node{
 		Namespace: string(r.Namespace),
 		Heartbeat: r.member.LastHeartbeat,
-		Fetch:     state.lastFetch,
+		Fetch:     state.runners.lastFetch,
 		Ready:     func() bool { return n.Ready() == nil },
-		Stuck:     state.stuck,
+		Stuck:     state.runners.stuck,
 		Sample:    r.member.Sample,
 	})
 }

@@ -108,20 +108,8 @@ func (r *run) close() {
 	r.own.Close()
 }
 
-// runner runs some of the handlers of a consumer.
-type runner interface {
-	Key() string // of wake-ups
-	Start()
-	Wake()
-	Looked(due bool) // the lookout was answered
-	LastFetch() time.Time
-	Stuck() (places int, all time.Time)
-	Stop(grace context.Context) []*nexus.Delivery // those whose handlers never returned
-	Work(ctx context.Context, limit int) (int, error)
-}
-
 // newRunners needs to know the queue, so it speaks to the database.
-func (r *run) newRunners(ctx context.Context) ([]runner, *lookout, error) {
+func (r *run) newRunners(ctx context.Context) (*runners, *lookout, error) {
 	queue, attempts, err := r.member.Consumer(ctx, defaultConsumer)
 	if err != nil {
 		return nil, nil, err
@@ -151,7 +139,7 @@ func (r *run) newRunners(ctx context.Context) ([]runner, *lookout, error) {
 			Announce: func(ctx context.Context, d time.Duration) error { return lookout.announce(ctx, i, d) },
 		}, source
 	}
-	var runners []runner
+	made := new(runners)
 	plain, leased, groups := r.handlers.Split()
 	if plain == nil && leased == nil && len(groups) == 0 {
 		plain = r.handlers // none, but a node that fetches nothing must still show that it could
@@ -161,15 +149,19 @@ func (r *run) newRunners(ctx context.Context) ([]runner, *lookout, error) {
 		places *places.Places
 	}{{plain, r.places}, {leased, r.leasedPlaces}} {
 		if one.hs != nil {
-			cfg, _ := config(len(runners), one.places, one.hs)
-			runners = append(runners, consume.NewLoop(cfg))
+			made.add(func(i int) runner {
+				cfg, _ := config(i, one.places, one.hs)
+				return consume.NewLoop(cfg)
+			})
 		}
 	}
 	for _, hs := range groups {
-		cfg, source := config(len(runners), r.places, hs)
-		runners = append(runners, consume.NewBatches(cfg, source, r.Express))
+		made.add(func(i int) runner {
+			cfg, source := config(i, r.places, hs)
+			return consume.NewBatches(cfg, source, r.Express)
+		})
 	}
-	return runners, lookout, nil
+	return made, lookout, nil
 }
 
 // readSession looks at a connection as handlers get it, which the node's own are not.
@@ -195,7 +187,7 @@ func (r *run) run(ctx context.Context, n *Node) error {
 		}
 	}()
 
-	var runners []runner
+	var runners *runners
 	var lookout *lookout
 	err := r.patiently(drained, func(ctx context.Context) (err error) {
 		if err = r.register(ctx); err == nil {
@@ -220,7 +212,7 @@ func (r *run) run(ctx context.Context, n *Node) error {
 	r.warnOfIdleLimit(drained)
 	r.warnOfSettings(drained)
 
-	for _, one := range runners {
+	for _, one := range runners.each() {
 		one.Start()
 	}
 	state := &running{runners: runners, places: []*places.Places{r.places, r.leasedPlaces}, poll: r.Poll, absence: &r.absence}
@@ -234,7 +226,7 @@ func (r *run) run(ctx context.Context, n *Node) error {
 	helpers.Go(func() { r.beat(helping, drained, runners, stop, end) })
 	helpers.Go(func() { r.listen(helping, runners) })
 	helpers.Go(func() {
-		lookout.run(drained, func(i int, due bool) { runners[i].Looked(due) }, r.unavailable)
+		lookout.run(drained, func(i int, due bool) { runners.at(i).Looked(due) }, r.unavailable)
 	})
 	helpers.Go(func() { r.upkeep(drained) })
 	helpers.Go(func() { r.tick(drained) })
@@ -259,13 +251,11 @@ func (r *run) run(ctx context.Context, n *Node) error {
 	n.setDraining()
 	log.Info("node drains")
 	var stopping sync.WaitGroup
-	for _, one := range runners {
-		stopping.Go(func() {
-			for _, d := range one.Stop(grace) {
-				log.Error("a handler did not end in time, its event was given back", "event_id", d.ID, "event_type", d.Type, "message_id", d.MessageID)
-			}
+	stopping.Go(func() {
+		runners.stop(grace, func(d *nexus.Delivery) {
+			log.Error("a handler did not end in time, its event was given back", "event_id", d.ID, "event_type", d.Type, "message_id", d.MessageID)
 		})
-	}
+	})
 	stopping.Go(func() {
 		for _, name := range serving.stop(grace) {
 			r.held = true
@@ -276,7 +266,7 @@ func (r *run) run(ctx context.Context, n *Node) error {
 	failure := context.Cause(helping)
 	end(nil)
 	helpers.Wait()
-	r.sayGoodbye(state.lastFetch())
+	r.sayGoodbye(runners.lastFetch())
 	n.setRunning(nil)
 	log.Info("node stopped")
 	return failure
@@ -347,12 +337,12 @@ func (r *run) warnOfSettings(ctx context.Context) {
 
 // beat sends heartbeats until helping ends. A node that the database gave up on, because it was frozen or cut off, registers
 // anew; if another one has taken the id it was given meanwhile, it must end. A node that somebody asked to drain stops.
-func (r *run) beat(helping, drained context.Context, runners []runner, stop context.CancelFunc, end context.CancelCauseFunc) {
+func (r *run) beat(helping, drained context.Context, runners *runners, stop context.CancelFunc, end context.CancelCauseFunc) {
 	state := "active"
 	var said time.Time
 	draining := drained.Done()
 	for {
-		known, drain, err := r.member.Heartbeat(helping, state, running{runners: runners}.lastFetch())
+		known, drain, err := r.member.Heartbeat(helping, state, runners.lastFetch())
 		if err == nil && !known && drained.Err() == nil {
 			r.Logger.Warn("the database gave this node up, registering anew", "node", r.member.ID())
 			err = r.register(helping)
@@ -395,17 +385,13 @@ func (r *run) beat(helping, drained context.Context, runners []runner, stop cont
 }
 
 // listen hears wake-ups. Without it events are found by polling, only later.
-func (r *run) listen(ctx context.Context, runners []runner) {
+func (r *run) listen(ctx context.Context, runners *runners) {
 	cfg := r.wake.Copy()
 	cfg.RuntimeParams["application_name"] = fmt.Sprintf("nexus:%s/%s listen", r.Namespace, r.member.ID())
 	var said time.Time
 	for ctx.Err() == nil {
 		err := consume.Listen(ctx, cfg, func(key string) {
-			for _, one := range runners {
-				if key == "" || key == one.Key() {
-					one.Wake()
-				}
-			}
+			runners.wake(key)
 			if key == "" || key == timersKey {
 				r.wakeTimer()
 			}
