@@ -70,7 +70,7 @@ func claimScan(t *testing.T, db *dbtest.DB, limit int) planNode {
 			Query string   `json:"Query Text"`
 			Plan  planNode `json:"Plan"`
 		}
-		if json.Unmarshal([]byte(text), &plan) != nil || !strings.Contains(plan.Query, "limit p_limit for update skip locked") {
+		if json.Unmarshal([]byte(text), &plan) != nil || !strings.Contains(strings.Join(strings.Fields(plan.Query), " "), "limit p_limit for update skip locked") {
 			continue
 		}
 		scans := plan.Plan.scans()

@@ -30,8 +30,7 @@ begin
     -- pgmq's own "if not exists" says so for each of its relations.
     perform set_config('client_min_messages', 'warning', true);
     perform pgmq."create"(p_queue);
-    execute format($q$
-        alter table %s set (
+    execute format($q$ alter table %s set (
             autovacuum_vacuum_scale_factor = 0.01,
             autovacuum_vacuum_threshold = 500,
             autovacuum_vacuum_cost_delay = 0,
