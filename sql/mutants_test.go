@@ -287,7 +287,7 @@ var mutants = []mutant{
 	{"L2 the copy is the one named", "core_private.bury", []string{"select r.dlq_msg_id, $8,", "select r.dlq_msg_id + 1000, $8,"}, "bury/fence", false},
 	{"L2 the fence of burial", "core_private.bury", []string{"and q.read_ct = u.ct", ""}, "bury/fence", false},
 	{"L2 resolving removes the copy", "core_private.remove_copies", []string{"q.msg_id = any ($1)", "q.msg_id = any ($1) and false"}, "replay_dead_letters/filter", false},
-	{"L2 replaying removes the copy", "core_private.redeliver", []string{"perform core_private.remove_copies", "perform array_length(array[1], 1); --"}, "dead_letters/replay", false},
+	{"L2 replaying removes the copy", "core_private.redeliver", []string{"perform core_private.remove_copies", "perform concat"}, "dead_letters/replay", false},
 	{"L2 unresolved ones are kept", "core_private.apply_retention", []string{"x.resolved_at < v_now - interval '30 days'", "coalesce(x.resolved_at, x.failed_at) < v_now - interval '30 days'"}, "apply_retention/ages", false},
 	{"L3 a round a burial", "core_private.bury", []string{"max(l.round) + 1", "max(l.round) * 0"}, "bury/fence", true},
 	{"L3 filters", "core_private.filter_dead_letters", []string{"case when p_filter ? 'reason' then 'l.reason = $1 ->> ''reason''' end,", ""}, "replay_dead_letters/filter", false},
