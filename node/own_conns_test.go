@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,6 +27,8 @@ func TestANodeLivesWhileThePoolIsEmpty(t *testing.T) {
 	t.Cleanup(pool.Close)
 	n := node.New(pool, node.Config{Namespace: ns, Workers: 1, Lease: patient})
 	running, finish := make(chan struct{}), make(chan struct{})
+	end := sync.OnceFunc(func() { close(finish) })
+	defer end()
 	n.On("x", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error {
 		close(running)
 		<-finish
@@ -44,7 +47,7 @@ func TestANodeLivesWhileThePoolIsEmpty(t *testing.T) {
 	beat := dbtest.Get[time.Time](db, `select last_heartbeat from core.nodes`)
 	db.Wait(`select last_heartbeat > $1::timestamptz  from core.nodes`, beat)
 	db.Wait(`select vt > last_read_at + interval '4 s' from pgmq.q_core_events_shop`)
-	close(finish)
+	end()
 	db.Wait(queueEmpty)
 	if got := dbtest.Get[int](db, `select max(attempt) from public.effect`); got != 1 {
 		t.Errorf("handled at attempt %d, want the first", got)
