@@ -1,12 +1,8 @@
 package operate_test
 
 import (
-	"context"
 	"errors"
 	"testing"
-
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/dbtest"
@@ -24,28 +20,6 @@ func newDB(t *testing.T) *dbtest.DB {
 	db := dbtest.New(t)
 	db.Namespace(ns)
 	return db
-}
-
-// everyWay runs test as the owner on pgx and on database/sql, with and without prepared statements.
-func everyWay(t *testing.T, db *dbtest.DB, test func(t *testing.T, q nexus.DBTX)) {
-	t.Helper()
-	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeSimpleProtocol} {
-		config := db.Owner.Config().ConnConfig.Copy()
-		config.DefaultQueryExecMode = mode
-		t.Run("pgx/"+mode.String(), func(t *testing.T) {
-			conn, err := pgx.ConnectConfig(t.Context(), config)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer conn.Close(context.Background())
-			test(t, conn)
-		})
-		t.Run("sql/"+mode.String(), func(t *testing.T) {
-			std := stdlib.OpenDB(*config)
-			defer std.Close()
-			test(t, nexus.SQL(std))
-		})
-	}
 }
 
 func wantError(t *testing.T, err, family error, code string) {

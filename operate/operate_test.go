@@ -20,7 +20,7 @@ func TestPeek(t *testing.T) {
 	db.Exec(`select core.emit('shop', 'later', '{}', '{"delay": "1 h"}')`)
 	db.Exec("select core.claim('core_events_shop', '{paid}', '{0}', 1, '30 s')")
 	db.Exec("update pgmq.q_core_events_shop set vt = 'infinity' where msg_id = 3") // somebody holds it by hand
-	everyWay(t, db, func(t *testing.T, q nexus.DBTX) {
+	dbtest.EveryWay(t, db.Owner, func(t *testing.T, q nexus.DBTX) {
 		t.Helper()
 		got, err := operate.Peek(t.Context(), q, mainQueue, 10)
 		if err != nil {
@@ -49,7 +49,7 @@ func TestPeek(t *testing.T) {
 
 func TestPurgeQueue(t *testing.T) {
 	db := newDB(t)
-	everyWay(t, db, func(t *testing.T, q nexus.DBTX) {
+	dbtest.EveryWay(t, db.Owner, func(t *testing.T, q nexus.DBTX) {
 		t.Helper()
 		db.Exec("select core.emit('shop', 'paid') from generate_series(1, 5)")
 		db.Exec(`select core.emit('shop', 'paid', '{}', '{"delay": "1 h"}')`)
@@ -98,7 +98,7 @@ func TestEventStatusAndFindEvent(t *testing.T) {
 	db := newDB(t)
 	uid := dbtest.Get[string](db, `select event_uid::text from core.emit('shop', 'paid')`)
 	emitted := dbtest.Get[time.Time](db, "select emitted_at from core.event_log")
-	everyWay(t, db, func(t *testing.T, q nexus.DBTX) {
+	dbtest.EveryWay(t, db.Owner, func(t *testing.T, q nexus.DBTX) {
 		t.Helper()
 		id, err := operate.FindEvent(t.Context(), q, uuid.MustParse(uid), time.Time{})
 		if err != nil || id != 1 {
@@ -129,7 +129,7 @@ func TestEventStatusAndFindEvent(t *testing.T) {
 
 func TestDrainAndForgetNode(t *testing.T) {
 	db := newDB(t)
-	everyWay(t, db, func(t *testing.T, q nexus.DBTX) {
+	dbtest.EveryWay(t, db.Owner, func(t *testing.T, q nexus.DBTX) {
 		t.Helper()
 		db.Exec("delete from core.nodes; select core.register_node('shop', 'n', true, '{}')")
 		asked, err := operate.DrainNode(t.Context(), q, "n", "deploy")
@@ -163,7 +163,7 @@ func TestDrainAndForgetNode(t *testing.T) {
 
 func TestRunSweep(t *testing.T) {
 	db := newDB(t)
-	everyWay(t, db, func(t *testing.T, q nexus.DBTX) {
+	dbtest.EveryWay(t, db.Owner, func(t *testing.T, q nexus.DBTX) {
 		t.Helper()
 		run, err := operate.RunSweep(t.Context(), q, "reap")
 		if err != nil || run.Sweep != "reap" || run.Error != "" || run.Beside {
@@ -181,7 +181,7 @@ func TestRunSweep(t *testing.T) {
 
 func TestGrantAndRevokeNamespace(t *testing.T) {
 	db := newDB(t)
-	everyWay(t, db, func(t *testing.T, q nexus.DBTX) {
+	dbtest.EveryWay(t, db.Owner, func(t *testing.T, q nexus.DBTX) {
 		t.Helper()
 		granted := func() string {
 			return dbtest.Get[string](db, "select coalesce(string_agg(role_name || ' ' || duty, ', '), '') from core.namespace_grants")

@@ -90,7 +90,7 @@ func TestAckOfADeliveryMadeByHand(t *testing.T) {
 
 func TestAckEveryWay(t *testing.T) {
 	db := newDB(t)
-	everyWay(t, db, func(t *testing.T, q nexus.DBTX) {
+	dbtest.EveryWay(t, db.Pool, func(t *testing.T, q nexus.DBTX) {
 		t.Helper()
 		if _, err := bus.Emit(t.Context(), db.Pool, "paid", nil, nil); err != nil {
 			t.Fatal(err)

@@ -15,9 +15,7 @@ import (
 
 func TestCancelAndRunDeliveriesNow(t *testing.T) {
 	db := newDB(t)
-	operated := *db
-	operated.Pool = db.Owner // who may operate
-	everyWay(t, &operated, func(t *testing.T, q nexus.DBTX) {
+	dbtest.EveryWay(t, db.Owner, func(t *testing.T, q nexus.DBTX) {
 		t.Helper()
 		receipts := make([]queue.Receipt, 2)
 		for i := range receipts {

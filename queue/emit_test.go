@@ -245,7 +245,7 @@ func TestTheDatabaseRefuses(t *testing.T) {
 // Receipts are in the order of the batch and belong to its events, on each kind of handle and in each query mode.
 func TestEmitBatchEveryWay(t *testing.T) {
 	db := newDB(t)
-	everyWay(t, db, func(t *testing.T, q nexus.DBTX) {
+	dbtest.EveryWay(t, db.Pool, func(t *testing.T, q nexus.DBTX) {
 		t.Helper()
 		emitMany(t, db, q, 1)
 		emitMany(t, db, q, 1000)
@@ -285,7 +285,7 @@ func emitMany(t *testing.T, db *dbtest.DB, q nexus.DBTX, n int) {
 
 func TestEmitEveryWay(t *testing.T) {
 	db := newDB(t)
-	everyWay(t, db, func(t *testing.T, q nexus.DBTX) {
+	dbtest.EveryWay(t, db.Pool, func(t *testing.T, q nexus.DBTX) {
 		t.Helper()
 		r, err := bus.Emit(t.Context(), q, "one", nil, &queue.EmitOptions{Delay: time.Hour})
 		if err != nil || r.EventID == 0 || r.EventUID == uuid.Nil || r.MessageID != 0 {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/consume"
@@ -37,31 +36,6 @@ func (u unasked) QueryRow(_ context.Context, sql string, _ ...any) pgx.Row {
 	u.t.Helper()
 	u.t.Fatalf("the database was asked: %s", sql)
 	return nil
-}
-
-// everyWay runs test on a pgx connection and on database/sql, in each of pgx's query modes.
-func everyWay(t *testing.T, db *dbtest.DB, test func(t *testing.T, q nexus.DBTX)) {
-	t.Helper()
-	for _, mode := range []pgx.QueryExecMode{
-		pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec,
-		pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,
-	} {
-		config := db.Pool.Config().ConnConfig.Copy()
-		config.DefaultQueryExecMode = mode
-		t.Run("pgx/"+mode.String(), func(t *testing.T) {
-			conn, err := pgx.ConnectConfig(t.Context(), config)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer conn.Close(context.Background())
-			test(t, conn)
-		})
-		t.Run("sql/"+mode.String(), func(t *testing.T) {
-			std := stdlib.OpenDB(*config)
-			defer std.Close()
-			test(t, nexus.SQL(std))
-		})
-	}
 }
 
 // claim leases one message of the main queue for a minute, as a node does for a leased handler.

@@ -23,7 +23,7 @@ func fire(db *dbtest.DB) int { return dbtest.Get[int](db, "select core.fire_due_
 func TestAnEventFiresOnceAtItsTime(t *testing.T) {
 	db := newDB(t)
 	start := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	everyWay(t, db, func(t *testing.T, q nexus.DBTX) {
+	dbtest.EveryWay(t, db.Pool, func(t *testing.T, q nexus.DBTX) {
 		t.Helper()
 		db.SetNow(start)
 		opts := &schedule.EventOptions{
@@ -81,7 +81,7 @@ func TestAnEventFiresOnceAtItsTime(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	db := newDB(t)
 	at := db.Now().Add(time.Hour)
-	everyWay(t, db, func(t *testing.T, q nexus.DBTX) {
+	dbtest.EveryWay(t, db.Pool, func(t *testing.T, q nexus.DBTX) {
 		t.Helper()
 		check := func(name string, want schedule.Outcome, got schedule.Outcome, err error) {
 			t.Helper()

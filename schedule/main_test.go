@@ -6,9 +6,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
 
-	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/dbtest"
 )
 
@@ -26,24 +24,6 @@ func newDB(t *testing.T) *dbtest.DB {
 	db := dbtest.New(t)
 	db.Namespace(ns)
 	return db
-}
-
-// everyWay runs test on a pgx connection and on database/sql, in each of pgx's query modes.
-func everyWay(t *testing.T, db *dbtest.DB, test func(t *testing.T, q nexus.DBTX)) {
-	t.Helper()
-	for _, mode := range []pgx.QueryExecMode{
-		pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec,
-		pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,
-	} {
-		config := db.Pool.Config().ConnConfig.Copy()
-		config.DefaultQueryExecMode = mode
-		t.Run("pgx/"+mode.String(), func(t *testing.T) { test(t, connect(t, config)) })
-		t.Run("sql/"+mode.String(), func(t *testing.T) {
-			std := stdlib.OpenDB(*config)
-			defer std.Close()
-			test(t, nexus.SQL(std))
-		})
-	}
 }
 
 func connect(t *testing.T, config *pgx.ConnConfig) *pgx.Conn {

@@ -16,7 +16,7 @@ import (
 func TestATaskByName(t *testing.T) {
 	db := newDB(t)
 	db.SetNow(time.Date(2030, 1, 1, 12, 0, 30, 0, time.UTC))
-	everyWay(t, db, func(t *testing.T, q nexus.DBTX) {
+	dbtest.EveryWay(t, db.Pool, func(t *testing.T, q nexus.DBTX) {
 		t.Helper()
 		task := schedule.Task{
 			Namespace: ns, Name: "close-day", Cron: "30 2 * * 7", Zone: "europe/berlin", Type: "day.closed", Payload: map[string]int{"a": 1},
@@ -94,7 +94,7 @@ func TestARefusedTaskNamesItsField(t *testing.T) {
 
 func TestDeclaredTasksAreApplied(t *testing.T) {
 	db := newDB(t)
-	everyWay(t, db, func(t *testing.T, q nexus.DBTX) {
+	dbtest.EveryWay(t, db.Pool, func(t *testing.T, q nexus.DBTX) {
 		t.Helper()
 		if _, err := schedule.ScheduleTask(t.Context(), q, schedule.Task{Namespace: ns, Name: "by-hand", Cron: "* * * * *", Type: "x"}); err != nil {
 			t.Fatal(err)
