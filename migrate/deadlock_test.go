@@ -29,7 +29,7 @@ func TestUpBeginsAgainAfterADeadlock(t *testing.T) {
 	want := sample()
 	want.functions = append(want.functions[:0:0], want.functions...)
 	for i, f := range want.functions {
-		if f.Path == "functions/internal/after_install.sql" {
+		if f.Path == "functions/upkeep/after_install.sql" {
 			want.functions[i] = nexussql.NewFile(f.Path, `
 create or replace function core_private.after_install() returns void language plpgsql as $$
 begin

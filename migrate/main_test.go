@@ -185,9 +185,9 @@ begin
   return 1;
 end
 $$;`),
-			nexussql.NewFile("functions/internal/now.sql", `
+			nexussql.NewFile("functions/upkeep/now.sql", `
 create or replace function core_private.now() returns timestamptz language sql as $$ select clock_timestamp() $$;`),
-			nexussql.NewFile("functions/internal/after_install.sql", `
+			nexussql.NewFile("functions/upkeep/after_install.sql", `
 create or replace function core_private.after_install() returns void language sql as $$
   insert into core.namespaces values ('made by after_install') on conflict do nothing;
 $$;`),
