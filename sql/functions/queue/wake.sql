@@ -1,12 +1,17 @@
--- Notifies only if somebody waits: an unconditional notify takes a lock of the whole database at each commit. A notification queue
--- that fills up would fail the commit, so it is left alone then; pollers come by anyway.
+-- Notifies only if somebody waits: an unconditional notify takes a lock of the whole database at each
+-- commit. A notification queue that fills up would fail the commit, so it is left alone then; pollers
+-- come by anyway.
 create or replace function core_private.wake(p_key text, p_now timestamptz)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if exists (select from core_private.wake_flags f where (f.key = p_key or p_key = 'timers' and f.key ^@ 'timers ') and f.waiting_until > p_now) and pg_notification_queue_usage() < 0.5 then
+    if exists (
+           select from core_private.wake_flags f
+            where (f.key = p_key or p_key = 'timers' and f.key ^@ 'timers ')
+              and f.waiting_until > p_now)
+       and pg_notification_queue_usage() < 0.5 then
         perform pg_notify('nexus_wake', p_key);
     end if;
 end $$;
