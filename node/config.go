@@ -14,7 +14,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/nexuspg/nexus"
-	"github.com/nexuspg/nexus/internal/consume"
+	"github.com/nexuspg/nexus/internal/handlers"
 	"github.com/nexuspg/nexus/internal/observe"
 	"github.com/nexuspg/nexus/queue"
 )
@@ -62,7 +62,7 @@ type Config struct {
 type settled struct {
 	Config
 	given    struct{ id, express bool } // rather than completed
-	handlers *consume.Handlers
+	handlers *handlers.Handlers
 	metrics  *observe.Metrics // nil: none
 	wake     *pgx.ConnConfig
 }
@@ -75,7 +75,7 @@ func (n *Node) settle() (*settled, error) {
 	if err := s.complete(n.pool); err != nil {
 		return nil, err
 	}
-	var list []*consume.Handler
+	var list []*handlers.Handler
 	for _, h := range n.handlers {
 		c, err := s.handler(h)
 		if err != nil {
@@ -84,7 +84,7 @@ func (n *Node) settle() (*settled, error) {
 		list = append(list, c)
 	}
 	var err error
-	if s.handlers, err = consume.NewHandlers(list, s.Retry); err != nil {
+	if s.handlers, err = handlers.New(list, s.Retry); err != nil {
 		return nil, invalid("Handler", err.Error(), "make them all On, all On with Express, all OnBatch or all OnLeased, or give the events a type each")
 	}
 	return s, s.effective(n.pool, n.handlers)
@@ -153,8 +153,8 @@ func (s *settled) complete(pool *pgxpool.Pool) error {
 	return nil
 }
 
-func (s *settled) handler(h *Handler) (*consume.Handler, error) {
-	c := &consume.Handler{
+func (s *settled) handler(h *Handler) (*handlers.Handler, error) {
+	c := &handlers.Handler{
 		Name: h.Name, Pattern: h.pattern, Tx: h.tx, Batch: h.batch, Leased: h.leased, Express: h.Express, Lease: h.Leased,
 		Size: h.Batch, Linger: h.Linger, Retry: h.Retry, Timeout: h.Timeout, Workers: h.Workers,
 	}

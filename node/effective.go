@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/nexuspg/nexus/internal/consume"
+	"github.com/nexuspg/nexus/internal/handlers"
 )
 
 const (
@@ -17,21 +17,21 @@ const (
 )
 
 // effective completes the numbers of workers and refuses what nothing would come of, so that nobody goes on believing it.
-func (s *settled) effective(pool *pgxpool.Pool, handlers []*Handler) error {
+func (s *settled) effective(pool *pgxpool.Pool, registered []*Handler) error {
 	if err := s.handlers.NoneIdle(s.Timeout); err != nil {
-		if idle, ok := errors.AsType[*consume.Idle](err); ok {
+		if idle, ok := errors.AsType[*handlers.Idle](err); ok {
 			return invalid(fmt.Sprintf("Handler(%s).%s", idle.Handler, idle.Field), err.Error(), "give both the same, or leave one of them out")
 		}
 		return err
 	}
 	conns := max(int(pool.Config().MaxConns), 1)
-	if len(handlers) == 0 {
+	if len(registered) == 0 {
 		s.Workers, s.LeasedWorkers = max(s.Workers, 1), max(s.LeasedWorkers, 1)
 		return nil
 	}
 	var holding, leased, express bool
 	var most, mostLeased *Handler // that ask for workers
-	for _, h := range handlers {
+	for _, h := range registered {
 		of := &most
 		if h.leased != nil {
 			of, leased = &mostLeased, true

@@ -1,17 +1,17 @@
 package node
 
 import (
-	"github.com/nexuspg/nexus/internal/consume"
+	"github.com/nexuspg/nexus/internal/handlers"
 	"github.com/nexuspg/nexus/internal/observe"
 	"github.com/nexuspg/nexus/internal/work"
 )
 
 // observer watches the loop of a consumer that runs these handlers, if anybody wants to know.
-func (r *run) observer(consumer string, handlers *consume.Handlers) work.Observer {
-	pattern := handlers.PatternOf
+func (r *run) observer(consumer string, hs *handlers.Handlers) work.Observer {
+	pattern := hs.PatternOf
 	var metrics work.Observer
 	if r.metrics != nil {
-		metrics = r.metrics.Observer(r.Namespace, consumer, handlers.Patterns(), pattern)
+		metrics = r.metrics.Observer(r.Namespace, consumer, hs.Patterns(), pattern)
 	}
 	var spans work.Observer
 	if r.Tracer != nil {

@@ -16,10 +16,15 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/batch"
 	"github.com/nexuspg/nexus/internal/consume"
 	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/engine"
 	"github.com/nexuspg/nexus/internal/feed"
+	"github.com/nexuspg/nexus/internal/handlers"
 	"github.com/nexuspg/nexus/internal/invoke"
+	"github.com/nexuspg/nexus/internal/member"
+	"github.com/nexuspg/nexus/internal/pgmqueue"
 	"github.com/nexuspg/nexus/internal/places"
 )
 
@@ -48,7 +53,7 @@ type run struct {
 	*settled
 	pool   *pgxpool.Pool // the user's
 	own    *pgxpool.Pool
-	member *consume.Member
+	member *member.Member
 	values context.Context
 	due    chan struct{} // something may be due on a schedule
 
@@ -89,7 +94,7 @@ func newRun(ctx context.Context, pool *pgxpool.Pool, s *settled) (*run, error) {
 	r := &run{
 		settled: s, pool: pool, own: own, values: context.WithoutCancel(ctx), due: make(chan struct{}, 1), delayedDue: make(chan struct{}, 1), nudged: make(chan struct{}, 1),
 		places: places.New(s.Workers), leasedPlaces: places.New(s.LeasedWorkers),
-		member: &consume.Member{Pool: own, Namespace: s.Namespace, Wanted: s.ID, Given: s.given.id},
+		member: &member.Member{Pool: own, Namespace: s.Namespace, Wanted: s.ID, Given: s.given.id},
 	}
 	if s.OnSettled != nil {
 		r.teller = newTeller(ctx, s.OnSettled, s.Logger)
@@ -124,16 +129,16 @@ func (r *run) newRunners(ctx context.Context) (*runners, *lookout, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	turn := new(consume.Turn)
+	turn := new(engine.Turn)
 	lookout := newLookout(r.Poll,
 		func(ctx context.Context) (time.Duration, error) { return r.member.Look(ctx, queue, waitFor) },
 		func(ctx context.Context, d time.Duration) error { return r.member.Announce(ctx, queue, d) })
-	config := func(i int, at *places.Places, hs *consume.Handlers) (consume.Config, *consume.Deliveries) {
-		source := &consume.Deliveries{
+	config := func(i int, at *places.Places, hs *handlers.Handlers) (engine.Config, *pgmqueue.Deliveries) {
+		source := &pgmqueue.Deliveries{
 			Pool: r.own, Namespace: r.Namespace, Consumer: defaultConsumer, Queue: queue, Node: r.member.ID,
 			MaxAttempts: func(eventType string) int { return hs.MaxAttemptsOf(eventType, attempts) },
 		}
-		return consume.Config{
+		return engine.Config{
 			Source: source, Handlers: hs, Pool: r.pool, Session: session, Places: at, Lease: r.Lease, Poll: r.Poll, Values: r.values, Turn: turn, Absence: &r.absence,
 			Middleware: middleware, Observer: r.observer(defaultConsumer, hs), Log: r.Logger, Unavailable: r.unavailable,
 			Announce: func(ctx context.Context, d time.Duration) error { return lookout.announce(ctx, i, d) },
@@ -145,7 +150,7 @@ func (r *run) newRunners(ctx context.Context) (*runners, *lookout, error) {
 		plain = r.handlers // none, but a node that fetches nothing must still show that it could
 	}
 	for _, one := range []struct {
-		hs     *consume.Handlers
+		hs     *handlers.Handlers
 		places *places.Places
 	}{{plain, r.places}, {leased, r.leasedPlaces}} {
 		if one.hs != nil {
@@ -158,7 +163,7 @@ func (r *run) newRunners(ctx context.Context) (*runners, *lookout, error) {
 	for _, hs := range groups {
 		made.add(func(i int) runner {
 			cfg, source := config(i, r.places, hs)
-			return consume.NewBatches(cfg, source, r.Express)
+			return batch.New(cfg, source, r.Express)
 		})
 	}
 	return made, lookout, nil
@@ -315,7 +320,7 @@ func (r *run) warnOfIdleLimit(ctx context.Context) {
 	if !r.handlers.Transactional() {
 		return
 	}
-	limit, err := consume.IdleLimit(ctx, r.pool)
+	limit, err := member.IdleLimit(ctx, r.pool)
 	if err == nil && limit > 0 && limit < r.Lease {
 		r.Logger.Warn("idle_in_transaction_session_timeout is shorter than the lease: a transactional handler that does something else for that long fails",
 			"limit", limit, "lease", r.Lease)
@@ -390,7 +395,7 @@ func (r *run) listen(ctx context.Context, runners *runners) {
 	cfg.RuntimeParams["application_name"] = fmt.Sprintf("nexus:%s/%s listen", r.Namespace, r.member.ID())
 	var said time.Time
 	for ctx.Err() == nil {
-		err := consume.Listen(ctx, cfg, func(key string) {
+		err := member.Listen(ctx, cfg, func(key string) {
 			runners.wake(key)
 			if key == "" || key == timersKey {
 				r.wakeTimer()

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/nexuspg/nexus"
-	"github.com/nexuspg/nexus/internal/consume"
+	"github.com/nexuspg/nexus/internal/pgmqueue"
 )
 
 // Ack settles d as done inside the transaction that q points to, so that a leased handler's writes and the end of its
@@ -14,4 +14,6 @@ import (
 // overwritten is refused with [nexus.ErrInvalid], and so is that of a handler whose transaction is the node's.
 //
 // If the transaction rolls back, the ack goes with it, and what the handler returns counts as usual.
-func Ack(ctx context.Context, q nexus.DBTX, d *nexus.Delivery) error { return consume.AckIn(ctx, q, d) }
+func Ack(ctx context.Context, q nexus.DBTX, d *nexus.Delivery) error {
+	return pgmqueue.AckIn(ctx, q, d)
+}

@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/nexuspg/nexus"
-	"github.com/nexuspg/nexus/internal/consume"
 	"github.com/nexuspg/nexus/internal/dbtest"
+	"github.com/nexuspg/nexus/internal/pgmqueue"
 	"github.com/nexuspg/nexus/queue"
 )
 
@@ -41,10 +41,10 @@ func (u unasked) QueryRow(_ context.Context, sql string, _ ...any) pgx.Row {
 // claim leases one message of the main queue for a minute, as a node does for a leased handler.
 func claim(t *testing.T, db *dbtest.DB) *nexus.Delivery {
 	t.Helper()
-	source := consume.Deliveries{
+	source := pgmqueue.Deliveries{
 		Pool: db.Pool, Namespace: ns, Consumer: "default", Queue: mainQueue, MaxAttempts: func(string) int { return 10 },
 	}
-	found, err := source.Claim(t.Context(), nil, consume.Ask{Types: []string{"*"}, MaxAttempts: []int{0}, Limit: 1, Window: 100, Alone: true}, time.Minute)
+	found, err := source.Claim(t.Context(), nil, pgmqueue.Ask{Types: []string{"*"}, MaxAttempts: []int{0}, Limit: 1, Window: 100, Alone: true}, time.Minute)
 	if err != nil || len(found.Items) != 1 {
 		t.Fatalf("claim: %d items, %v", len(found.Items), err)
 	}

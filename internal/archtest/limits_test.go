@@ -14,7 +14,7 @@ type limit struct {
 }
 
 var limits = []limit{
-	{"testing", []string{"nexustest", "internal/consume/sourcetest", "internal/bigdb", "internal/dbtest", "internal/everycall"}, "it adds flags and its own init to every program that links it"},
+	{"testing", []string{"nexustest", "internal/sourcetest", "internal/bigdb", "internal/dbtest", "internal/everycall"}, "it adds flags and its own init to every program that links it"},
 	{"github.com/robfig/cron", []string{"schedule"}, "it only checks expressions; next runs are computed in SQL, once"},
 	{"github.com/kelseyhightower/envconfig", []string{"cmd/nexus-node/internal/config"}, "settings are read in one place"},
 	{"go.yaml.in/yaml", []string{"cmd/nexus-node/internal/cli"}, "files are read where people give them; in Go a declaration is a value"},

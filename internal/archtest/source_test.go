@@ -43,7 +43,7 @@ func TestNoSQLInNode(t *testing.T) {
 		p.inspect(t, func(pos token.Position, n ast.Node) {
 			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
 				if text, err := strconv.Unquote(lit.Value); err == nil && sqlText.MatchString(text) {
-					t.Errorf("%s holds SQL: internal/consume and internal/db are where a node's calls are written", pos)
+					t.Errorf("%s holds SQL: internal/member, internal/pgmqueue and internal/db are where a node's calls are written", pos)
 				}
 			}
 		})

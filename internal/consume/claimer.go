@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/pgmqueue"
 	"github.com/nexuspg/nexus/internal/work"
 )
 
 // step is what a claimer does next.
 type step struct {
 	results  []work.Result
-	ask      Ask           // claim if Limit > 0
+	ask      pgmqueue.Ask  // claim if Limit > 0
 	key      string        // of the walk
 	limits   []*limit      // reserved for the claim
 	places   int           // held for it
@@ -163,20 +164,20 @@ func (l *Loop) prefetch(places int) int {
 
 // ask makes the claim. Handlers with few workers need care: a claim for their types must not bring more than they may have
 // in hand, and one without their types must not move the floor past their events. The caller holds the mutex.
-func (l *Loop) ask(now time.Time, want int) (_ Ask, key string, included []*limit) {
-	a := Ask{Types: l.patterns, MaxAttempts: l.maxAttempts, Limit: want}
+func (l *Loop) ask(now time.Time, want int) (_ pgmqueue.Ask, key string, included []*limit) {
+	a := pgmqueue.Ask{Types: l.patterns, MaxAttempts: l.maxAttempts, Limit: want}
 	if len(l.limits) > 0 {
 		whole := a
 		l.alternate = !l.alternate
 		if a, key, included = l.limited(whole, l.alternate || l.Resting()); len(a.Types) == 0 {
 			if a, key, included = l.limited(whole, true); len(a.Types) == 0 {
-				return Ask{}, "", nil
+				return pgmqueue.Ask{}, "", nil
 			}
 		}
 	}
 	woken, rare := l.Claiming()
-	l.walk.begin(now, key, &a, a.Limit, 2*(l.running+len(l.ready)) < a.Limit, woken, rare)
-	a.Alone = l.Turn.take()
+	l.walk.Begin(now, key, &a, a.Limit, 2*(l.running+len(l.ready)) < a.Limit, woken, rare)
+	a.Alone = l.Turn.Take()
 	l.claiming += a.Limit
 	for _, lim := range included {
 		lim.used += a.Limit
@@ -186,9 +187,9 @@ func (l *Loop) ask(now time.Time, want int) (_ Ask, key string, included []*limi
 
 // limited leaves out the patterns of handlers that have no room and, unless rare is set, of all that have a limit. key names
 // those left in.
-func (l *Loop) limited(a Ask, rare bool) (_ Ask, key string, included []*limit) {
+func (l *Loop) limited(a pgmqueue.Ask, rare bool) (_ pgmqueue.Ask, key string, included []*limit) {
 	out := map[string]bool{}
-	for _, h := range l.Handlers.list {
+	for _, h := range l.Handlers.List() {
 		lim := l.limits[h]
 		if lim == nil {
 			continue
@@ -218,7 +219,7 @@ func (l *Loop) exchange(s step) {
 	ctx, cancel := l.Exchange()
 	defer cancel()
 	sent := time.Now()
-	var found Found
+	var found pgmqueue.Found
 	var err error
 	if s.ask.Limit > 0 {
 		found, err = l.Source.Claim(ctx, s.results, s.ask, l.Lease)
@@ -249,7 +250,7 @@ func (l *Loop) exchange(s step) {
 		lim.used -= s.ask.Limit
 	}
 	if err != nil {
-		l.walk.failed(s.ask)
+		l.walk.Failed(s.ask)
 		if !refused {
 			l.done = append(s.results, l.done...)
 			if len(s.results) > 0 {
@@ -261,7 +262,7 @@ func (l *Loop) exchange(s step) {
 			l.Failed(err)
 		}
 		if s.ask.Alone {
-			l.Turn.free()
+			l.Turn.Free()
 		}
 		return
 	}
@@ -275,11 +276,11 @@ func (l *Loop) exchange(s step) {
 	}
 	l.noteSize(found.Bytes)
 	n := len(found.Items) + found.Buried
-	l.Claimed(now, n, l.walk.end(now, now.Sub(sent), s.key, s.ask, found))
+	l.Claimed(now, n, l.walk.End(now, now.Sub(sent), s.key, s.ask, found))
 	l.adopt(sent, s.ask.Alone, found.Items)
 	if found.Alone > 0 {
-		l.walk.left(found)
-		l.Turn.await(l, l.nextAlone)
+		l.walk.Left(found)
+		l.Turn.Await(l, l.nextAlone)
 	}
 	if found.Buried > 0 {
 		l.Log.Warn("gave up on events whose processes died, they are dead letters now", "count", found.Buried, "source", l.Source.Key())
@@ -299,7 +300,7 @@ func (l *Loop) noteSize(bytes int) {
 func (l *Loop) oneByOne(results []work.Result) {
 	for _, r := range results {
 		ctx, cancel := l.Exchange()
-		outcomes, err := l.settleAlone(ctx, r)
+		outcomes, err := l.SettleAlone(ctx, r)
 		cancel()
 		switch {
 		case err == nil:
@@ -353,11 +354,11 @@ func (l *Loop) Work(ctx context.Context, limit int) (handled int, err error) {
 
 // nextDue claims one due item for Work; nil if nothing is due.
 func (l *Loop) nextDue(ctx context.Context) (*task, error) {
-	var f floor
+	var f pgmqueue.Floor
 	for {
 		now := time.Now()
-		ask := Ask{Types: l.patterns, MaxAttempts: l.maxAttempts, Limit: 1, Alone: true}
-		ask.Floor, ask.Window = f.from(now, maxBatch)
+		ask := pgmqueue.Ask{Types: l.patterns, MaxAttempts: l.maxAttempts, Limit: 1, Alone: true}
+		ask.Floor, ask.Window = f.From(now, maxBatch)
 		found, err := l.Source.Claim(ctx, nil, ask, l.Lease)
 		if err != nil {
 			return nil, err
@@ -377,7 +378,7 @@ func (l *Loop) nextDue(ctx context.Context) (*task, error) {
 			return t, nil
 		}
 		l.mu.Unlock()
-		if more := f.found(now, 1, ask.Window, found); !more {
+		if more := f.Found(now, 1, ask.Window, found); !more {
 			return nil, nil
 		}
 	}

@@ -9,14 +9,11 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/engine"
 	"github.com/nexuspg/nexus/internal/feed"
 	"github.com/nexuspg/nexus/internal/invoke"
 	"github.com/nexuspg/nexus/internal/work"
 )
-
-// brokenLimit is how many releases a delivery may have before a lost connection counts as its failure: an event that makes
-// the server crash each time would go round for ever.
-const brokenLimit = 10
 
 // stop ends the context of running handlers. The caller holds the mutex.
 func (t *task) stop(now time.Time, cause error) {
@@ -34,7 +31,7 @@ func (l *Loop) handle(t *task, slot int) {
 	defer cancel()
 
 	var tx *invoke.Tx
-	if t.route.transactional {
+	if t.route.Transactional {
 		var err error
 		if tx, err = invoke.Begin(ctx, l.Pool, l.Session, false, ""); err != nil {
 			l.conclude(ctx, t, slot, nil, invoke.End{Err: err})
@@ -61,40 +58,16 @@ func (l *Loop) context(t *task) (context.Context, context.CancelFunc) {
 	l.mu.Lock()
 	t.cancel = stop
 	l.mu.Unlock()
-	if t.route.timeout <= 0 {
+	if t.route.Timeout <= 0 {
 		return ctx, func() { stop(nil) }
 	}
-	ctx, cancel := context.WithDeadline(ctx, t.started.Add(t.route.timeout))
+	ctx, cancel := context.WithDeadline(ctx, t.started.Add(t.route.Timeout))
 	return ctx, func() { cancel(); stop(nil) }
 }
 
 // call runs the handlers in order, inside the middleware.
 func (l *Loop) call(ctx context.Context, t *task, tx *invoke.Tx) error {
-	return t.route.one(ctx, l.Middleware, tx, t.item)
-}
-
-// one runs the handlers of one item in order, inside the middleware. Each gets a copy of the delivery, and the context carries that.
-func (r *route) one(ctx context.Context, middleware []invoke.Middleware, tx *invoke.Tx, it work.Item) error {
-	leased := r.handlers[0].Leased != nil
-	var outer *nexus.Delivery // as the middleware got it
-	run := func(ctx context.Context) error {
-		under, _ := nexus.DeliveryFrom(ctx)
-		for _, h := range r.handlers {
-			d, of := it.Handed(leased), ctx
-			if outer == nil || under == outer { // else a middleware put another one there
-				of = nexus.WithDelivery(ctx, d)
-			}
-			if err := h.call(of, tx, d); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if len(middleware) == 0 {
-		return run(ctx)
-	}
-	outer = it.Handed(leased)
-	return invoke.Wrapped(nexus.WithDelivery(ctx, outer), middleware, []*nexus.Delivery{outer}, run)
+	return t.route.One(ctx, l.Middleware, tx, t.item)
 }
 
 // conclude ends the transaction, if there is one, and settles the item, unless the monitor already has.
@@ -132,14 +105,14 @@ func (l *Loop) conclude(ctx context.Context, t *task, slot int, tx *invoke.Tx, e
 // verdict decides about an item whose handlers have returned. settled means that nothing is left to send: the commit
 // carried the ack, or the lease was lost.
 func (l *Loop) verdict(ctx context.Context, t *task, tx *invoke.Tx, e invoke.End) (r work.Result, settled bool) {
-	r = invoke.Judge(e, context.Cause(ctx), t.route.timeout)
-	if t.route.transactional {
+	r = invoke.Judge(e, context.Cause(ctx), t.route.Timeout)
+	if t.route.Transactional {
 		switch {
 		case tx == nil:
 			l.unready(e.Err)
 			r = work.Result{Action: work.Release, After: time.Second, Reason: "no connection", Error: invoke.Failure(e)}
 		case tx.Ended():
-			r = endedEarly(invoke.ErrEnded, e.Err)
+			r = engine.EndedEarly(invoke.ErrEnded, e.Err)
 		case r.Action == work.Ack:
 			err := tx.Commit(l.Context(), func(b *pgx.Batch) { l.Source.QueueAck(b, t.item) })
 			switch {
@@ -148,13 +121,13 @@ func (l *Loop) verdict(ctx context.Context, t *task, tx *invoke.Tx, e invoke.End
 					l.Observer.Settled([]work.Result{{Item: t.item}}, nil)
 				}
 				return r, true
-			case isLost(err):
+			case engine.IsLost(err):
 				l.lost(t.d)
 				return work.Result{Action: work.Release, Reason: nexus.ErrLeaseLost.Error()}, true
 			case tx.Broken(err):
 				r = l.broken(t, err)
 			case errors.Is(err, invoke.ErrEnded):
-				r = endedEarly(invoke.ErrEnded, nil)
+				r = engine.EndedEarly(invoke.ErrEnded, nil)
 			default:
 				r = work.Result{Action: work.Retry, Reason: work.ReasonCommit, Error: invoke.Failure(invoke.End{Err: err})}
 			}
@@ -162,24 +135,14 @@ func (l *Loop) verdict(ctx context.Context, t *task, tx *invoke.Tx, e invoke.End
 			r = l.broken(t, e.Err)
 		}
 	}
-	r.Policy = t.route.policy
+	r.Policy = t.route.Policy
 	switch r.Action {
 	case work.Retry:
-		l.Log.Warn("attempt failed", append(t.route.about(t.d), "reason", r.Reason, "error", work.Storable(r.Error, 300))...)
+		l.Log.Warn("attempt failed", append(t.route.About(t.d), "reason", r.Reason, "error", work.Storable(r.Error, 300))...)
 	case work.Reject:
-		l.Log.Debug("event rejected", append(t.route.about(t.d), "reason", work.Storable(r.Reason, 300))...)
+		l.Log.Debug("event rejected", append(t.route.About(t.d), "reason", work.Storable(r.Reason, 300))...)
 	}
 	return r, false
-}
-
-// endedEarly is the result of handlers that ended the node's transaction. What they wrote may be committed without the ack,
-// so another attempt might do it twice: that is for people to decide.
-func endedEarly(how, err error) work.Result {
-	text := how.Error()
-	if err != nil && err != invoke.ErrEnded { //nolint:errorlint // the methods of a handler's error stay out of this
-		text += "; its error: " + invoke.TextOf(err)
-	}
-	return work.Result{Action: work.Reject, Reason: work.ReasonEnded, Error: work.Storable(text, work.MaxText)}
 }
 
 // unready holds claims back for a while: handlers get no transaction, and events would only be claimed to be released.
@@ -206,7 +169,7 @@ func (l *Loop) broken(t *task, err error) work.Result {
 		l.Unavailable(err)
 	}
 	text := invoke.Failure(invoke.End{Err: err})
-	if t.d.Deferrals >= brokenLimit {
+	if t.d.Deferrals >= engine.BrokenLimit {
 		return work.Result{Action: work.Retry, Reason: work.ReasonError, Error: text}
 	}
 	return work.Result{Action: work.Release, After: time.Second, Reason: "connection lost", Error: text}

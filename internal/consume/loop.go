@@ -2,17 +2,16 @@ package consume
 
 import (
 	"context"
-	"errors"
-	"log/slog"
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/engine"
 	"github.com/nexuspg/nexus/internal/feed"
+	"github.com/nexuspg/nexus/internal/handlers"
 	"github.com/nexuspg/nexus/internal/invoke"
 	"github.com/nexuspg/nexus/internal/lease"
+	"github.com/nexuspg/nexus/internal/pgmqueue"
 	"github.com/nexuspg/nexus/internal/places"
 	"github.com/nexuspg/nexus/internal/seldom"
 	"github.com/nexuspg/nexus/internal/work"
@@ -26,55 +25,15 @@ const (
 	settleDelay = 2 * time.Millisecond  // how long a result waits for others
 	settleBatch = 500                   // results an exchange
 
-	// stay is how long handlers may go on after their context ended before the loop settles without them.
-	stay = 5 * time.Second
-
-	// exitMargin is how long after the end of the grace time Stop still waits for handlers, and then for what is to be settled.
-	exitMargin = 900 * time.Millisecond
 )
-
-// Config of a loop.
-type Config struct {
-	Source     Source
-	Handlers   *Handlers
-	Pool       *pgxpool.Pool   // of the transactions of handlers
-	Session    *invoke.Session // of its connections
-	Places     *places.Places  // shared with other loops, and as many handlers at most run at once
-	Lease      time.Duration
-	Poll       time.Duration
-	Values     context.Context // what handlers' contexts inherit but for its end
-	Middleware []invoke.Middleware
-	Observer   work.Observer // may be nil
-	Log        *slog.Logger
-
-	Turn    *Turn         // of the node; nil: one of its own
-	Absence *feed.Absence // likewise
-
-	// Announce asks emitters to send a wake-up for this source for so long; zero takes that back. Whoever keeps a lookout for the source
-	// from then on says what it sees by Looked.
-	Announce func(ctx context.Context, d time.Duration) error
-
-	// Unavailable is told of each failure that looks like a server that is away or read-only.
-	Unavailable func(err error)
-}
-
-func (cfg *Config) feed() *feed.Feed {
-	return feed.New(feed.Config{
-		Key: cfg.Source.Key(), Poll: cfg.Poll, Log: cfg.Log, Announce: cfg.Announce, Unavailable: cfg.Unavailable, Absence: cfg.Absence,
-	})
-}
-
-func (cfg *Config) keeper(lock sync.Locker) lease.Keeper {
-	return lease.Keeper{Source: cfg.Source, Length: cfg.Lease, Key: cfg.Source.Key(), Lock: lock, Log: cfg.Log, Unavailable: cfg.Unavailable}
-}
 
 // Loop runs the handlers of one consumer on one source.
 type Loop struct {
-	Config
+	engine.Config
 	*feed.Feed
 	patterns    []string
 	maxAttempts []int
-	limits      map[*Handler]*limit
+	limits      map[*handlers.Handler]*limit
 
 	mu        sync.Mutex
 	work      sync.Cond // for workers: there is something in ready, or never will be
@@ -91,11 +50,11 @@ type Loop struct {
 	allStuck  time.Time // since when all of them are; zero: they are not
 	claiming  int       // items asked for and not here yet
 	done      []work.Result
-	since     time.Time // when the first of done came
-	settling  int       // exchanges under way that carry results
-	closed    bool      // everything is settled or given up
-	inline    bool      // items are claimed by the caller of Work only
-	walk      walk      // its keys are the patterns that a claim is for, where handlers have a limit
+	since     time.Time     // when the first of done came
+	settling  int           // exchanges under way that carry results
+	closed    bool          // everything is settled or given up
+	inline    bool          // items are claimed by the caller of Work only
+	walk      pgmqueue.Walk // its keys are the patterns that a claim is for, where handlers have a limit
 	alternate bool
 	speed     time.Duration // moving average of a call
 	size      int           // moving average of a message, in bytes
@@ -108,21 +67,21 @@ type Loop struct {
 }
 
 // NewLoop prepares a loop; nothing runs yet.
-func NewLoop(cfg Config) *Loop {
+func NewLoop(cfg engine.Config) *Loop {
 	l := &Loop{
 		Config: cfg,
-		Feed:   cfg.feed(),
-		limits: map[*Handler]*limit{},
+		Feed:   cfg.Feed(),
+		limits: map[*handlers.Handler]*limit{},
 		slots:  make([]*task, cfg.Places.Total()),
 	}
 	if l.Turn == nil {
-		l.Turn = new(Turn)
+		l.Turn = new(engine.Turn)
 	}
 	l.share = cfg.Places.Join(l.placed)
 	l.work.L, l.changed.L = &l.mu, &l.mu
-	l.keeper = cfg.keeper(&l.mu)
-	l.patterns, l.maxAttempts = cfg.Handlers.limits()
-	for _, h := range cfg.Handlers.list {
+	l.keeper = cfg.Keeper(&l.mu)
+	l.patterns, l.maxAttempts = cfg.Handlers.Attempts()
+	for _, h := range cfg.Handlers.List() {
 		if h.Workers > 0 && h.Workers < cfg.Places.Total() {
 			l.limits[h] = &limit{handler: h}
 		}
@@ -247,7 +206,7 @@ func (l *Loop) leave(t *task, slot int) {
 		l.share.Stuck(-1)
 	}
 	l.endTurn(t)
-	for _, lim := range t.route.limits {
+	for _, lim := range t.limits {
 		lim.used--
 	}
 	now := time.Now()
@@ -286,14 +245,14 @@ func (l *Loop) settle(r ...work.Result) {
 func (l *Loop) endTurn(t *task) {
 	if t.turn {
 		t.turn = false
-		l.Turn.free()
+		l.Turn.Free()
 	}
 }
 
 // nextAlone claims again from where items were left that have to go alone.
 func (l *Loop) nextAlone() {
 	l.mu.Lock()
-	l.walk.back()
+	l.walk.Back()
 	l.mu.Unlock()
 	l.Wake()
 }
@@ -303,14 +262,14 @@ func (l *Loop) nextAlone() {
 func (l *Loop) adopt(sent time.Time, turn bool, items []work.Item) {
 	defer func() {
 		if turn {
-			l.Turn.free()
+			l.Turn.Free()
 		}
 	}()
 	var release []work.Result
 	for _, it := range items {
 		d := it.Delivery()
 		t := &task{item: it, d: d, claimed: sent, lease: lease.Taken(it, sent)}
-		t.route = l.Handlers.route(d.Type, l.limits)
+		t.route = l.Handlers.Route(d.Type)
 		switch {
 		case t.route == nil:
 			// Only a difference between the two matchers leads here; it must not become a busy loop.
@@ -323,7 +282,8 @@ func (l *Loop) adopt(sent time.Time, turn bool, items []work.Item) {
 		if it.Alone() && turn {
 			t.turn, turn = true, false
 		}
-		for _, lim := range t.route.limits {
+		t.limits = l.limitsOf(t.route)
+		for _, lim := range t.limits {
 			lim.used++
 		}
 		l.ready = append(l.ready, t)
@@ -346,21 +306,16 @@ func (l *Loop) answered(outcomes []work.Outcome) {
 		case work.Lost:
 			l.lost(d)
 		case work.Buried:
-			l.Log.Warn("gave up on event, it is a dead letter now", append(l.Handlers.route(d.Type, l.limits).about(d), "reason", work.Storable(o.Reason, 300))...)
+			l.Log.Warn("gave up on event, it is a dead letter now", append(l.Handlers.Route(d.Type).About(d), "reason", work.Storable(o.Reason, 300))...)
 		}
 	}
 }
 
 func (l *Loop) lost(d *nexus.Delivery) {
-	l.Log.Warn("lease lost, the result was refused", about(d)...)
+	l.Log.Warn("lease lost, the result was refused", handlers.About(d)...)
 	if l.Observer != nil {
 		l.Observer.LeaseLost(d)
 	}
-}
-
-// about names a delivery in the log, without its payload.
-func about(d *nexus.Delivery) []any {
-	return []any{"event_type", d.Type, "event_id", d.ID, "message_id", d.MessageID, "consumer", d.Consumer, "attempt", d.Attempt}
 }
 
 // Stop ends the loop: nothing new is claimed, what waits is released, handlers may go on until grace ends, then their
@@ -382,14 +337,14 @@ func (l *Loop) Stop(grace context.Context) []*nexus.Delivery {
 	idle := func() bool { return l.running-l.stuck == 0 && l.claiming == 0 }
 	if !l.await(grace, idle) {
 		l.cancelAll(nexus.ErrDraining)
-		last, cancel := context.WithTimeout(context.Background(), exitMargin)
+		last, cancel := context.WithTimeout(context.Background(), engine.ExitMargin)
 		l.await(last, idle)
 		cancel()
 	}
 	stayed := l.abandonAll()
 
 	// What is left takes few exchanges, which must not hang for ever on a database that is away.
-	last, cancel := context.WithTimeout(context.Background(), exitMargin)
+	last, cancel := context.WithTimeout(context.Background(), engine.ExitMargin)
 	defer cancel()
 	settled := l.await(last, func() bool { return idle() && len(l.done) == 0 && l.settling == 0 })
 	l.mu.Lock()
@@ -406,29 +361,13 @@ func (l *Loop) Stop(grace context.Context) []*nexus.Delivery {
 	return stayed
 }
 
-func (l *Loop) await(ctx context.Context, cond func() bool) bool { return await(ctx, &l.changed, cond) }
-
-// await waits until cond, which is called with changed's lock held, or until ctx ends; it reports whether cond came true.
-func await(ctx context.Context, changed *sync.Cond, cond func() bool) bool {
-	defer context.AfterFunc(ctx, func() {
-		changed.L.Lock()
-		defer changed.L.Unlock()
-		changed.Broadcast()
-	})()
-	changed.L.Lock()
-	defer changed.L.Unlock()
-	for !cond() {
-		if ctx.Err() != nil {
-			return false
-		}
-		changed.Wait()
-	}
-	return true
+func (l *Loop) await(ctx context.Context, cond func() bool) bool {
+	return engine.Await(ctx, &l.changed, cond)
 }
 
 // drop settles a task that was not started. The caller holds the mutex.
 func (l *Loop) drop(t *task, r work.Result) {
-	for _, lim := range t.route.limits {
+	for _, lim := range t.limits {
 		lim.used--
 	}
 	l.endTurn(t)
@@ -479,6 +418,3 @@ func (l *Loop) abandon(t *task, r work.Result) {
 	}
 	l.changed.Broadcast()
 }
-
-// isLost reports whether err says that the lease is lost.
-func isLost(err error) bool { return errors.Is(err, nexus.ErrLeaseLost) }

@@ -14,8 +14,11 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/consume"
-	"github.com/nexuspg/nexus/internal/consume/sourcetest"
+	"github.com/nexuspg/nexus/internal/engine"
+	"github.com/nexuspg/nexus/internal/handlers"
+	"github.com/nexuspg/nexus/internal/pgmqueue"
 	"github.com/nexuspg/nexus/internal/places"
+	"github.com/nexuspg/nexus/internal/sourcetest"
 	"github.com/nexuspg/nexus/internal/work"
 )
 
@@ -33,16 +36,16 @@ type loop struct {
 }
 
 // looping starts a loop with these workers in a bubble of its own.
-func looping(t *testing.T, workers int, handlers []*consume.Handler, test func(l *loop)) {
+func looping(t *testing.T, workers int, list []*handlers.Handler, test func(l *loop)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		hs, err := consume.NewHandlers(handlers, nexus.RetryPolicy{})
+		hs, err := handlers.New(list, nexus.RetryPolicy{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		l := &loop{t: t, source: &sourcetest.Memory{}}
-		l.Loop = consume.NewLoop(consume.Config{
+		l.Loop = consume.NewLoop(engine.Config{
 			Source: l.source, Handlers: hs, Places: places.New(workers), Lease: lease, Poll: time.Second, Values: context.WithoutCancel(t.Context()),
 			Log:         slog.New(slog.NewTextHandler(&l.log, nil)),
 			Announce:    func(context.Context, time.Duration) error { return nil },
@@ -72,13 +75,13 @@ func after(d time.Duration) {
 	synctest.Wait()
 }
 
-func leasedHandler(pattern string, fn func(context.Context, *nexus.Delivery) error) *consume.Handler {
-	return &consume.Handler{Name: pattern, Pattern: pattern, Leased: fn}
+func leasedHandler(pattern string, fn func(context.Context, *nexus.Delivery) error) *handlers.Handler {
+	return &handlers.Handler{Name: pattern, Pattern: pattern, Leased: fn}
 }
 
 func TestEventsAreHandledAndSettled(t *testing.T) {
 	var handled atomic.Int32
-	looping(t, 4, []*consume.Handler{leasedHandler("*", func(context.Context, *nexus.Delivery) error {
+	looping(t, 4, []*handlers.Handler{leasedHandler("*", func(context.Context, *nexus.Delivery) error {
 		handled.Add(1)
 		return nil
 	})}, func(l *loop) {
@@ -95,7 +98,7 @@ func TestEventsAreHandledAndSettled(t *testing.T) {
 // A server that hangs is left after half a minute and told of, and what was done meanwhile counts once it answers again.
 func TestAnExchangeThatTimesOut(t *testing.T) {
 	var handled atomic.Int32
-	looping(t, 1, []*consume.Handler{leasedHandler("*", func(context.Context, *nexus.Delivery) error {
+	looping(t, 1, []*handlers.Handler{leasedHandler("*", func(context.Context, *nexus.Delivery) error {
 		handled.Add(1)
 		return nil
 	})}, func(l *loop) {
@@ -125,7 +128,7 @@ func TestAnExchangeThatTimesOut(t *testing.T) {
 // A handler whose lease is lost is told soon, and its result is refused.
 func TestALeaseThatIsLostWhileItsHandlerRuns(t *testing.T) {
 	var causes chan error // made in the bubble, or nobody waits durably
-	looping(t, 1, []*consume.Handler{leasedHandler("*", func(ctx context.Context, _ *nexus.Delivery) error {
+	looping(t, 1, []*handlers.Handler{leasedHandler("*", func(ctx context.Context, _ *nexus.Delivery) error {
 		<-ctx.Done()
 		causes <- context.Cause(ctx)
 		return nil // it got done after all
@@ -151,7 +154,7 @@ func TestALeaseThatIsLostWhileItsHandlerRuns(t *testing.T) {
 // Whoever cannot renew must be done before someone else may begin.
 func TestALeaseThatCannotBeRenewed(t *testing.T) {
 	var ended chan error // made in the bubble, or nobody waits durably
-	looping(t, 1, []*consume.Handler{leasedHandler("*", func(ctx context.Context, _ *nexus.Delivery) error {
+	looping(t, 1, []*handlers.Handler{leasedHandler("*", func(ctx context.Context, _ *nexus.Delivery) error {
 		<-ctx.Done()
 		ended <- context.Cause(ctx)
 		return ctx.Err()
@@ -177,7 +180,7 @@ func TestALeaseThatCannotBeRenewed(t *testing.T) {
 
 // A lease is renewed for as long as the handler runs.
 func TestALeaseIsRenewed(t *testing.T) {
-	looping(t, 1, []*consume.Handler{leasedHandler("*", func(ctx context.Context, d *nexus.Delivery) error {
+	looping(t, 1, []*handlers.Handler{leasedHandler("*", func(ctx context.Context, d *nexus.Delivery) error {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -202,7 +205,7 @@ func TestAHandlerThatIgnoresItsEnd(t *testing.T) {
 	})
 	h.Timeout = 10 * time.Second
 	var others atomic.Int32
-	looping(t, 2, []*consume.Handler{h, leasedHandler("x", func(context.Context, *nexus.Delivery) error {
+	looping(t, 2, []*handlers.Handler{h, leasedHandler("x", func(context.Context, *nexus.Delivery) error {
 		others.Add(1)
 		return nil
 	})}, func(l *loop) {
@@ -236,7 +239,7 @@ func TestAHandlerThatIgnoresItsEnd(t *testing.T) {
 
 func TestStopGivesBackWhatDoesNotEnd(t *testing.T) {
 	var back chan struct{} // made in the bubble, or nobody waits durably
-	looping(t, 1, []*consume.Handler{leasedHandler("*", func(context.Context, *nexus.Delivery) error {
+	looping(t, 1, []*handlers.Handler{leasedHandler("*", func(context.Context, *nexus.Delivery) error {
 		<-back
 		return nil
 	})}, func(l *loop) {
@@ -257,7 +260,7 @@ func TestStopGivesBackWhatDoesNotEnd(t *testing.T) {
 }
 
 func TestStopWaitsForHandlersThatEnd(t *testing.T) {
-	looping(t, 1, []*consume.Handler{leasedHandler("*", func(ctx context.Context, _ *nexus.Delivery) error {
+	looping(t, 1, []*handlers.Handler{leasedHandler("*", func(ctx context.Context, _ *nexus.Delivery) error {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -275,7 +278,7 @@ func TestStopWaitsForHandlersThatEnd(t *testing.T) {
 
 // However a call ends, the worker goes on.
 func TestHandlersThatEndBadly(t *testing.T) {
-	looping(t, 1, []*consume.Handler{
+	looping(t, 1, []*handlers.Handler{
 		leasedHandler("panics", func(_ context.Context, d *nexus.Delivery) error {
 			if d.Attempt == 1 {
 				panic("boom")
@@ -301,7 +304,7 @@ func TestHandlersThatEndBadly(t *testing.T) {
 
 // A verdict that the database refuses holds up nothing else, and becomes a failure that says why.
 func TestARefusedVerdict(t *testing.T) {
-	looping(t, 3, []*consume.Handler{leasedHandler("*", func(_ context.Context, d *nexus.Delivery) error {
+	looping(t, 3, []*handlers.Handler{leasedHandler("*", func(_ context.Context, d *nexus.Delivery) error {
 		if d.Type == "odd" && d.Attempt == 1 {
 			return nexus.Retry(time.Hour)
 		}
@@ -341,7 +344,7 @@ func TestAHandlerWithFewWorkers(t *testing.T) {
 		return nil
 	})
 	h.Workers = 2
-	looping(t, 10, []*consume.Handler{h, leasedHandler("x", func(context.Context, *nexus.Delivery) error {
+	looping(t, 10, []*handlers.Handler{h, leasedHandler("x", func(context.Context, *nexus.Delivery) error {
 		others.Add(1)
 		return nil
 	})}, func(l *loop) {
@@ -362,7 +365,7 @@ func TestAHandlerWithFewWorkers(t *testing.T) {
 // What processes have died of goes alone.
 func TestWhatMayKillAProcessGoesAlone(t *testing.T) {
 	var now, most atomic.Int32
-	looping(t, 5, []*consume.Handler{leasedHandler("*", func(context.Context, *nexus.Delivery) error {
+	looping(t, 5, []*handlers.Handler{leasedHandler("*", func(context.Context, *nexus.Delivery) error {
 		if n := now.Add(1); n > most.Load() {
 			most.Store(n)
 		}
@@ -372,7 +375,7 @@ func TestWhatMayKillAProcessGoesAlone(t *testing.T) {
 	})}, func(l *loop) {
 		ids := l.source.Emit("x", "x", "x")
 		// Another process takes them and is not heard of again.
-		if found, err := l.source.Claim(l.t.Context(), nil, consume.Ask{Types: []string{"*"}, Limit: 3, Window: 10}, time.Minute); err != nil || len(found.Items) != len(ids) {
+		if found, err := l.source.Claim(l.t.Context(), nil, pgmqueue.Ask{Types: []string{"*"}, Limit: 3, Window: 10}, time.Minute); err != nil || len(found.Items) != len(ids) {
 			l.t.Fatalf("%d taken: %v", len(found.Items), err)
 		}
 		after(2 * time.Minute)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nexuspg/nexus/internal/engine"
 	"github.com/nexuspg/nexus/internal/lease"
 	"github.com/nexuspg/nexus/internal/work"
 )
@@ -40,8 +41,8 @@ func (l *Loop) watch(now time.Time) {
 		if t.state != running {
 			continue
 		}
-		if over := t.overdue(now); !over.IsZero() && now.Sub(over) > stay && !l.Draining() {
-			l.Log.Error("a handler ignores the end of its context, its worker is stuck", t.route.about(t.d)...)
+		if over := t.overdue(now); !over.IsZero() && now.Sub(over) > engine.Stay && !l.Draining() {
+			l.Log.Error("a handler ignores the end of its context, its worker is stuck", t.route.About(t.d)...)
 			l.abandon(t, l.overdue(t))
 		}
 	}
@@ -54,8 +55,8 @@ func (l *Loop) overdue(t *task) work.Result {
 		return work.Result{Action: work.Release, Reason: "stuck", Error: "the handler ignored the end of its context"}
 	}
 	return work.Result{
-		Action: work.Retry, Reason: work.ReasonTimeout, Policy: t.route.policy,
-		Error: fmt.Sprintf("not done after %s, and the handler ignored the end of its context", t.route.timeout),
+		Action: work.Retry, Reason: work.ReasonTimeout, Policy: t.route.Policy,
+		Error: fmt.Sprintf("not done after %s, and the handler ignored the end of its context", t.route.Timeout),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/handlers"
 	"github.com/nexuspg/nexus/internal/lease"
 	"github.com/nexuspg/nexus/internal/work"
 )
@@ -21,11 +22,12 @@ const (
 	abandoned              // they did not come back; the monitor has settled and the worker is stuck
 )
 
-// task is an item in hand. The loop's mutex guards its fields but the first three, which never change.
+// task is an item in hand. The loop's mutex guards its fields but the first four, which never change.
 type task struct {
-	item  work.Item
-	d     *nexus.Delivery
-	route *route
+	item   work.Item
+	d      *nexus.Delivery
+	route  *handlers.Route
+	limits []*limit
 
 	state   state
 	turn    bool // it has the node's turn
@@ -62,8 +64,8 @@ func (t *task) overdue(now time.Time) time.Time {
 	if !t.stopped.IsZero() {
 		return t.stopped
 	}
-	if t.route.timeout > 0 {
-		if end := t.started.Add(t.route.timeout); now.After(end) {
+	if t.route.Timeout > 0 {
+		if end := t.started.Add(t.route.Timeout); now.After(end) {
 			return end
 		}
 	}

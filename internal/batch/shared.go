@@ -1,0 +1,557 @@
+package batch
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/engine"
+	"github.com/nexuspg/nexus/internal/handlers"
+	"github.com/nexuspg/nexus/internal/invoke"
+	"github.com/nexuspg/nexus/internal/pgmqueue"
+	"github.com/nexuspg/nexus/internal/work"
+)
+
+// maxGuards is how many savepoints a transaction may take. Each is a subtransaction, and beyond 64 of them every look at
+// whether a row is visible becomes dearer for everybody.
+const maxGuards = 60
+
+// shared is one transaction that several items share, express or under leases.
+type shared struct {
+	b       *Batches
+	t       *batch
+	tx      *invoke.Tx
+	gone    atomic.Bool     // handlers were given up: no other may begin in their goroutine
+	ends    atomic.Int64    // when the handlers that run now have had their timeout, in ns since 1970; 0: never
+	ctx     context.Context // of the handlers, all told
+	guards  int             // savepoints left
+	express bool
+	chunk   int
+	cut     int // of the part that runs: how many items were handled, if not all; 0: all
+
+	begun []*pgmqueue.Delivery
+	good  []*pgmqueue.Delivery
+	bad   []work.Result
+	left  []*pgmqueue.Delivery // not begun: the transaction has had its savepoints or its time, or its session is not as it was
+}
+
+// part is what runs behind one savepoint. handlers is nil for On, where each item has its own.
+type part struct {
+	handlers []*handlers.Handler
+	items    []*pgmqueue.Delivery
+}
+
+// haltKind says why a transaction as a whole came to nothing.
+type haltKind uint8
+
+const (
+	haltFailed  haltKind = iota // by a failure that cannot be undone alone
+	haltTimeout                 // of a handler
+	haltLimit                   // express took too long
+	haltLost                    // the connection
+	haltFence                   // somebody else has an item
+	haltDrained
+	haltEnded // by a statement of a handler
+)
+
+func (k haltKind) String() string {
+	return [...]string{"failed", "timeout", "express limit", "connection lost", nexus.ErrLeaseLost.Error(), nexus.ErrDraining.Error(), work.ReasonEnded}[k]
+}
+
+type halt struct {
+	kind   haltKind
+	reason string
+	end    invoke.End
+	blamed []*pgmqueue.Delivery // haltEnded: those whose handlers did it, or may have
+	stuck  chan struct{}        // closed when handlers that ignored the end of their context are back; nil if they were not stuck
+	late   func()               // what is left to do then
+}
+
+// blame names those whose handlers ended the transaction.
+func (h *halt) blame(items []*pgmqueue.Delivery) {
+	if h != nil && h.kind == haltEnded {
+		h.blamed = items
+	}
+}
+
+// parts cuts a batch into what runs behind one savepoint at first.
+func (r *shared) parts(items []*pgmqueue.Delivery) []part {
+	var parts []part
+	if r.b.Handlers.List()[0].Batch == nil {
+		for c := range slices.Chunk(items, max(r.chunk, (len(items)+maxGuards/2-1)/(maxGuards/2))) {
+			parts = append(parts, part{items: c})
+		}
+		return parts
+	}
+	for _, m := range items {
+		of := r.b.Handlers.Route(m.Delivery().Type).Handlers
+		i := slices.IndexFunc(parts, func(p part) bool { return slices.Equal(p.handlers, of) })
+		if i < 0 {
+			i = len(parts)
+			parts = append(parts, part{handlers: of})
+		}
+		parts[i].items = append(parts[i].items, m)
+	}
+	var calls []part
+	for _, p := range parts {
+		for c := range slices.Chunk(p.items, r.b.size) {
+			calls = append(calls, part{p.handlers, c})
+		}
+	}
+	return calls
+}
+
+// run runs the handlers of items. What failed alone is among r.bad, and its effects are undone.
+func (r *shared) run(items []*pgmqueue.Delivery) *halt {
+	items = r.known(items)
+	for _, m := range items {
+		m.Begun = false
+	}
+	todo := r.parts(items)
+	slices.Reverse(todo)
+	for first := true; len(todo) > 0; first = false {
+		if r.guards <= 0 || !first && (r.ctx.Err() != nil || r.tx.Lasting) {
+			for _, p := range slices.Backward(todo) {
+				r.left = append(r.left, p.items...)
+			}
+			return nil
+		}
+		p := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		again, good, h := r.try(p)
+		if h != nil {
+			return h
+		}
+		if good {
+			done := p.items
+			if r.cut > 0 {
+				done, todo = p.items[:r.cut], append(todo, part{items: p.items[r.cut:]})
+				r.cut = 0
+			}
+			r.good = append(r.good, done...)
+			if len(todo) > 0 || r.tx.Dirty {
+				h = r.savepoint("release savepoint "+pgmqueue.Guard, "savepoint "+pgmqueue.Guard)
+			}
+		} else {
+			h = r.savepoint("rollback to savepoint " + pgmqueue.Guard)
+			r.tx.Dirty = false // undone as well
+			slices.Reverse(again)
+			todo = append(todo, again...)
+		}
+		if h != nil {
+			return h
+		}
+	}
+	return nil
+}
+
+// begin notes whose handlers have been called in this transaction.
+func (r *shared) begin(items []*pgmqueue.Delivery) {
+	for _, m := range items {
+		if !m.Begun {
+			m.Begun = true
+			r.begun = append(r.begun, m)
+		}
+	}
+}
+
+// rest is what no handler was called for.
+func (r *shared) rest(items []*pgmqueue.Delivery) (rest []*pgmqueue.Delivery) {
+	for _, m := range items {
+		if !m.Begun {
+			rest = append(rest, m)
+		}
+	}
+	return rest
+}
+
+// known takes out what no handler wants. Only a difference between the two matchers leads there; it must not become a busy loop.
+func (r *shared) known(items []*pgmqueue.Delivery) []*pgmqueue.Delivery {
+	return slices.DeleteFunc(slices.Clone(items), func(m *pgmqueue.Delivery) bool {
+		if r.b.Handlers.Route(m.Delivery().Type) != nil {
+			return false
+		}
+		r.bad = append(r.bad, work.Result{Item: m, Action: work.Release, After: time.Minute, Reason: "no handler"})
+		return true
+	})
+}
+
+// savepoint begins anew behind what went well, with the session as it was before, or goes back to where that was.
+func (r *shared) savepoint(sql string, begin ...string) *halt {
+	r.guards--
+	if len(begin) > 0 && r.tx.Dirty {
+		limit := time.Duration(0)
+		if r.express {
+			limit = r.b.limit
+		}
+		sql += "; " + r.tx.Between(limit)
+		r.tx.Dirty = false
+	}
+	sql = strings.Join(append([]string{sql}, begin...), "; ")
+	if err := r.tx.Exec(r.b.Context(), sql); err != nil {
+		return r.broke(invoke.End{Err: err})
+	}
+	return nil
+}
+
+// try runs one part. If it did not go well, again is what is to be run instead, without what failed for certain.
+func (r *shared) try(p part) (again []part, good bool, h *halt) {
+	if p.handlers == nil {
+		return r.tryEach(p.items)
+	}
+	r.begin(p.items)
+	timeout := patience(p.handlers)
+	seen := sight{began: time.Now()}
+	e, h := r.call(func(ctx context.Context) error {
+		r.expect(timeout)
+		ctx, cancel := limited(ctx, timeout)
+		defer cancel()
+		ctx, seen.end = r.b.observed(ctx, p.items)
+		run := func(ctx context.Context) error {
+			for _, h := range p.handlers {
+				if r.gone.Load() {
+					return nil
+				}
+				if err := h.CallBatch(ctx, r.tx, handed(p.items)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if len(r.b.Middleware) == 0 {
+			return r.after(ctx, run(ctx))
+		}
+		return r.after(ctx, invoke.Wrapped(ctx, r.b.Middleware, handed(p.items), run))
+	})
+	if h != nil && h.stuck != nil {
+		h.late = func() { seen.over(len(p.items), nil, false) }
+		return nil, false, h
+	}
+	if h != nil || e.Err == nil {
+		seen.over(len(p.items), e.Err, h == nil)
+		h.blame(p.items)
+		return nil, true, h
+	}
+	known := len(r.bad)
+	defer func() { seen.failed(p.items, r.bad[known:], e.Err) }()
+	if names := named(e.Err, p.items); len(names) > 0 && e.Stack == nil {
+		var rest []*pgmqueue.Delivery
+		for _, m := range p.items {
+			if err, ok := names[m]; ok {
+				r.fail(m, invoke.End{Err: err})
+			} else {
+				rest = append(rest, m)
+			}
+		}
+		if len(rest) > 0 {
+			again = []part{{p.handlers, rest}}
+		}
+		return again, false, nil
+	}
+	if len(p.items) == 1 {
+		r.fail(p.items[0], e)
+		return nil, false, nil
+	}
+	half := (len(p.items) + 1) / 2
+	return []part{{p.handlers, p.items[:half]}, {p.handlers, p.items[half:]}}, false, nil
+}
+
+// handed are copies of items for one handler.
+func handed(items []*pgmqueue.Delivery) []*nexus.Delivery {
+	list := make([]*nexus.Delivery, len(items))
+	for i, m := range items {
+		list[i] = m.Handed(false)
+	}
+	return list
+}
+
+// own are the node's own deliveries of items.
+func own(items []*pgmqueue.Delivery) []*nexus.Delivery {
+	list := make([]*nexus.Delivery, len(items))
+	for i, m := range items {
+		list[i] = m.Delivery()
+	}
+	return list
+}
+
+// tryEach runs the On handlers of items one after another behind one savepoint. Which one fails is known, but the savepoint
+// undoes those before it as well.
+func (r *shared) tryEach(items []*pgmqueue.Delivery) (again []part, good bool, h *halt) {
+	at := 0
+	var seen sight
+	e, h := r.call(func(ctx context.Context) error {
+		for i, m := range items {
+			if r.gone.Load() {
+				return nil
+			}
+			at = i
+			route := r.b.Handlers.Route(m.Delivery().Type)
+			r.expect(route.Timeout)
+			err := func() error {
+				ctx, cancel := limited(ctx, route.Timeout)
+				defer cancel()
+				seen = sight{began: time.Now()}
+				ctx, seen.end = r.b.observed(ctx, items[i:i+1])
+				return r.after(ctx, route.One(ctx, r.b.Middleware, r.tx, m))
+			}()
+			if err != nil {
+				return err
+			}
+			seen.over(1, nil, true)
+			seen = sight{}
+			if r.tx.Dirty && i+1 < len(items) {
+				r.cut = i + 1 // the next one gets the session as this one did
+				return nil
+			}
+		}
+		return nil
+	})
+	if h != nil && h.stuck != nil {
+		h.late = func() { seen.over(1, nil, false) }
+		return nil, false, h
+	}
+	r.begin(items[:at+1])
+	if h != nil || e.Err == nil {
+		seen.over(1, e.Err, false)
+		h.blame(items[at : at+1])
+		return nil, true, h
+	}
+	r.fail(items[at], e)
+	seen.failed(items[at:at+1], r.bad[len(r.bad)-1:], e.Err)
+	for _, rest := range [][]*pgmqueue.Delivery{items[:at], items[at+1:]} {
+		if len(rest) > 0 {
+			again = append(again, part{items: rest})
+		}
+	}
+	return again, false, nil
+}
+
+// fail notes an item that failed for certain.
+func (r *shared) fail(m *pgmqueue.Delivery, e invoke.End) {
+	res := invoke.Judge(e, nil, 0)
+	res.Item, res.Policy = m, r.b.policy(m)
+	r.bad = append(r.bad, res)
+}
+
+// limited gives handlers their own timeout below that of the transaction.
+func limited(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+	if timeout <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, timeout)
+}
+
+// expect notes when handlers that begin now have to be back.
+func (r *shared) expect(timeout time.Duration) {
+	if timeout <= 0 {
+		r.ends.Store(0)
+	} else {
+		r.ends.Store(time.Now().Add(timeout).UnixNano())
+	}
+}
+
+// patience is the timeout of handlers that share a context: that of the most patient one.
+func patience(of []*handlers.Handler) (timeout time.Duration) {
+	for _, h := range of {
+		if h.Timeout <= 0 {
+			return 0
+		}
+		timeout = max(timeout, h.Timeout)
+	}
+	return timeout
+}
+
+// errOverdue wraps what handlers returned after their own timeout.
+type errOverdue struct{ err error }
+
+func (e *errOverdue) Error() string { return context.DeadlineExceeded.Error() }
+
+// after judges the return of handlers: what they did to the transaction, and whether they were in time.
+func (r *shared) after(ctx context.Context, err error) error {
+	if err == nil {
+		err = r.tx.Fault()
+	}
+	r.tx.Forgive()
+	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+		return &errOverdue{err}
+	}
+	return err
+}
+
+// call runs handlers in a goroutine, which they may end or never leave, and waits for them.
+func (r *shared) call(f func(ctx context.Context) error) (invoke.End, *halt) {
+	var e invoke.End
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		e.Catch(func() error { return f(r.ctx) })
+	}()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	var over time.Time // since when the context of all has been
+	for {
+		select {
+		case <-done:
+			return e, r.judge(e)
+		case <-r.b.hurry:
+			return invoke.End{}, r.stuck(done)
+		case now := <-tick.C:
+			if over.IsZero() && r.ctx.Err() != nil {
+				over = now
+			}
+			ends := r.ends.Load()
+			if !over.IsZero() && now.Sub(over) > engine.Stay || ends != 0 && now.UnixNano() > ends+int64(engine.Stay) {
+				return invoke.End{}, r.stuck(done)
+			}
+		}
+	}
+}
+
+// judge tells what undoes the whole transaction; nil if the savepoint is enough, or nothing is wrong.
+func (r *shared) judge(e invoke.End) *halt {
+	if e.Err == nil {
+		return nil // what was done counts, however late, if it commits
+	}
+	late, overdue := e.Err.(*errOverdue) //nolint:errorlint // made here, a moment ago
+	if r.tx.Outlived() {
+		return &halt{kind: haltFailed, reason: work.ReasonError, end: invoke.End{Err: invoke.ErrOutlives}}
+	}
+	if r.tx.Ended() {
+		if overdue {
+			e = invoke.End{Err: late.err}
+		}
+		return &halt{kind: haltEnded, end: e}
+	}
+	if h := r.ours(e); h != nil {
+		return h
+	}
+	switch {
+	case overdue:
+		return &halt{kind: haltTimeout, end: invoke.End{Err: late.err}}
+	case r.tx.Lost():
+		return r.broke(e)
+	}
+	return nil
+}
+
+// ours is the halt if the end of the handlers' context was our doing, whatever they returned then.
+func (r *shared) ours(e invoke.End) *halt {
+	cause := context.Cause(r.ctx)
+	switch {
+	case errors.Is(cause, nexus.ErrDraining):
+		return &halt{kind: haltDrained, end: e}
+	case errors.Is(cause, nexus.ErrLeaseLost):
+		return &halt{kind: haltFence, end: e}
+	case errors.Is(cause, errLimit), r.express && time.Since(r.t.began) >= r.b.limit:
+		return &halt{kind: haltLimit, end: e} // the server's own limits come at the same time
+	}
+	return nil
+}
+
+// broke tells what it means that a statement of the loop failed, or that the transaction is over.
+func (r *shared) broke(e invoke.End) *halt {
+	if h := r.ours(e); h != nil {
+		return h
+	}
+	if invoke.Replaced(e.Err) {
+		return &halt{kind: haltEnded, end: e} // and another one begun
+	}
+	if r.tx.Broken(e.Err) {
+		return &halt{kind: haltLost, end: e}
+	}
+	return &halt{kind: haltFailed, reason: work.ReasonError, end: e}
+}
+
+// stuck gives handlers up that ignore the end of their context.
+func (r *shared) stuck(done chan struct{}) *halt {
+	const ignored = "the handlers ignored the end of their context"
+	h := r.ours(invoke.End{Err: errors.New(ignored)})
+	if h == nil {
+		h = &halt{kind: haltTimeout, end: invoke.End{Err: errors.New(ignored)}}
+	}
+	h.stuck = done
+	r.gone.Store(true)
+	return h
+}
+
+// quit gives the transaction up.
+func (r *shared) quit(h *halt) {
+	if h.stuck == nil {
+		r.tx.Close(r.b.Context())
+		return
+	}
+	list := own(r.t.items)
+	r.b.Log.Error("handlers ignore the end of their context, one of their places is stuck", "source", r.b.Key(), "events", len(list))
+	r.b.mu.Lock()
+	if r.b.stuck[r] = list; len(r.b.stuck) == r.b.most {
+		r.b.allStuck = time.Now()
+	}
+	r.b.share.Stuck(1)
+	r.b.mu.Unlock()
+	invoke.Sever(r.tx.Conn())
+	go func() {
+		<-h.stuck
+		h.late()
+		r.tx.Discard()
+		r.b.mu.Lock()
+		defer r.b.mu.Unlock()
+		delete(r.b.stuck, r)
+		r.b.allStuck = time.Time{}
+		r.b.share.Stuck(-1)
+		r.b.share.Done(r.b.need())
+		r.b.Stir()
+	}()
+}
+
+// commit settles what came out and commits. marker is nil under leases.
+func (r *shared) commit(marker *int64) *halt {
+	if r.tx.Ended() {
+		return &halt{kind: haltEnded, end: invoke.End{Err: invoke.ErrEnded}}
+	}
+	if err := r.tx.Fault(); err != nil {
+		return r.broke(invoke.End{Err: err})
+	}
+	results := make([]work.Result, 0, len(r.good)+len(r.bad))
+	for _, m := range r.good {
+		results = append(results, work.Result{Item: m})
+	}
+	results = append(results, r.bad...)
+	outcomes, err := r.b.queue.CommitBatch(r.b.Context(), r.tx, marker, results)
+	switch {
+	case err == nil:
+		for _, res := range r.bad {
+			r.b.say(res.Item.(*pgmqueue.Delivery), res)
+		}
+		r.b.settled(results, outcomes)
+		r.t.settled += len(results)
+		return nil
+	case errors.Is(err, invoke.ErrEnded):
+		return &halt{kind: haltEnded, end: invoke.End{Err: err}}
+	case engine.IsLost(err):
+		return &halt{kind: haltFence, end: invoke.End{Err: err}}
+	case r.express && time.Since(r.t.began) >= r.b.limit:
+		return &halt{kind: haltLimit, end: invoke.End{Err: err}}
+	case r.tx.Broken(err):
+		return &halt{kind: haltLost, end: invoke.End{Err: err}}
+	}
+	if len(r.bad) > 0 && errors.Is(err, nexus.ErrInvalid) {
+		if len(results) == 1 { // else it is not known yet whose
+			r.b.SayRefused(r.bad[0].Item.Delivery(), err)
+		}
+		return &halt{kind: haltFailed, reason: work.ReasonError, end: invoke.End{Err: &engine.Refusal{Err: err, Text: r.bad[0].Error}}}
+	}
+	return &halt{kind: haltFailed, reason: work.ReasonCommit, end: invoke.End{Err: err}}
+}
+
+// done lists what was settled.
+func (r *shared) done() []*pgmqueue.Delivery {
+	list := slices.Clone(r.good)
+	for _, res := range r.bad {
+		list = append(list, res.Item.(*pgmqueue.Delivery))
+	}
+	return list
+}

@@ -1,0 +1,337 @@
+package pgmqueue
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/work"
+)
+
+// Deliveries is the source of an unordered consumer: its pgmq queue. The fence is (msg_id, read_ct, last_read_at).
+type Deliveries struct {
+	Pool        *pgxpool.Pool // the node's own
+	Namespace   nexus.Namespace
+	Consumer    string
+	Queue       string                // the physical name
+	Node        func() string         // settles in its name
+	MaxAttempts func(kind string) int // shown to handlers, by event type
+}
+
+// Delivery is a message in hand. What fences it is its own: of what handlers get, nothing is read back.
+type Delivery struct {
+	d      nexus.Delivery // the node's own, see work.Item
+	from   *Deliveries
+	msgID  int64
+	readCt int32
+	readAt int64       // last_read_at, in microseconds since 1970; 0 of what express only locks
+	alone  bool        // may have killed a process, and was claimed for that
+	ours   bool        // its handlers run in a transaction of the node's, which settles it
+	acked  atomic.Bool // see Acked
+	due    time.Time   // of a retry, a release or a delay; zero for what was due when it was emitted
+	Begun  bool        // of a batch: its handlers were called
+}
+
+// Delivery implements [work.Item].
+func (m *Delivery) Delivery() *nexus.Delivery { return &m.d }
+
+func (m *Delivery) at() time.Time { return time.UnixMicro(m.readAt).UTC() }
+
+// Handed implements [work.Item].
+func (m *Delivery) Handed(leased bool) *nexus.Delivery {
+	if !leased && !m.ours {
+		m.ours = true
+	}
+	d := m.d
+	d.Payload = bytes.Clone(d.Payload)
+	d.Tags = slices.Clone(d.Tags)
+	d.Headers = maps.Clone(d.Headers)
+	nexus.Bind(&d, m)
+	return &d
+}
+
+// Alone implements [work.Item].
+func (m *Delivery) Alone() bool { return m.alone }
+
+// Acked implements [work.Item].
+func (m *Delivery) Acked() bool { return m.acked.Load() }
+
+// boundTo is the delivery that a handler was given as d, nil for one made by hand.
+func boundTo(d *nexus.Delivery) *Delivery {
+	if d == nil {
+		return nil
+	}
+	m, _ := nexus.Bound(d).(*Delivery)
+	return m
+}
+
+// AckIn settles d, as a leased handler was given it, in the transaction that q points to. Whether that commits is not known here: if
+// the message turns out to be gone that is what was meant, and if it is still there what the handler returns counts as usual.
+func AckIn(ctx context.Context, q nexus.DBTX, d *nexus.Delivery) error {
+	if err := db.Given("ack", q); err != nil {
+		return err
+	}
+	m := boundTo(d)
+	switch {
+	case m == nil:
+		return &nexus.Error{
+			Op: "ack", Code: nexus.CodeArgumentValue, Field: "d", Message: "this delivery was not given to a handler by a node, or was overwritten since",
+			Hint: "give the one that the handler was called with",
+		}
+	case m.ours:
+		return &nexus.Error{
+			Op: "ack", Code: nexus.CodeArgumentValue, Field: "d", Message: "this delivery is settled by the transaction that its handler runs in",
+			Hint: "return nil: writes and acknowledgement commit together",
+		}
+	}
+	if err := db.Do(ctx, q, "ack", ackCall, m.ackArgs()...); err != nil {
+		return err
+	}
+	m.acked.Store(true)
+	return nil
+}
+
+// Due is when the delivery could have been taken at the earliest, as far as is known; of a message sent by hand nothing is.
+func (m *Delivery) Due() time.Time {
+	if m.due.IsZero() && m.d.Attempt == 1 {
+		return m.d.EmittedAt
+	}
+	return m.due
+}
+
+// Key returns the queue's name.
+func (s *Deliveries) Key() string { return s.Queue }
+
+// readAt reads last_read_at as a number, which a role's DateStyle does not touch.
+const readAt = `(pg_catalog.date_part('epoch', last_read_at) operator(pg_catalog.*) 1000000)::pg_catalog.int8`
+
+const (
+	claimSQL = `select outcome, msg_id, read_ct, message, headers, scanned_to, ` + readAt + `
+from core.claim($1::text, $2::text[], $3::int[], $4::int, $5::text::interval, $6::bigint, $7::int, $8::bool, $9::bool)`
+
+	settleSQL = `select outcome, msg_id
+from core.settle($1::text, $2::text, $3::bigint[], $4::int[], $5::timestamptz[], $6::bigint[], $7::int[], $8::timestamptz[],
+  $9::text[], $10::text[]::interval[], $11::text[]::jsonb[], $12::text[], $13::text[])`
+
+	settleAndClaimSQL = `select outcome, msg_id, read_ct, message, headers, scanned_to, ` + readAt + `
+from core.settle_and_claim($1::text, $2::text, $3::bigint[], $4::int[], $5::timestamptz[], $6::bigint[], $7::int[], $8::timestamptz[],
+  $9::text[], $10::text[]::interval[], $11::text[]::jsonb[], $12::text[], $13::text[],
+  $14::text[], $15::int[], $16::int, $17::text::interval, $18::bigint, $19::int, $20::bool, $21::bool)`
+
+	extendSQL = `select msg_id from core.extend($1::text, $2::bigint[], $3::int[], $4::timestamptz[], $5::text::interval)`
+
+	ackCall = `core.ack($1::text, $2::text, $3::bigint, $4::int, $5::text::timestamptz)`
+)
+
+// Claim implements [consume.Source].
+func (s *Deliveries) Claim(ctx context.Context, results []work.Result, ask Ask, lease time.Duration) (Found, error) {
+	claim := []any{ask.Types, ask.MaxAttempts, ask.Limit, db.Interval(lease), ask.Floor, ask.Window, ask.Sweep, ask.Alone}
+	var rows pgx.Rows
+	if len(results) == 0 {
+		rows, _ = s.Pool.Query(ctx, claimSQL, append([]any{s.Queue}, claim...)...) // rows carry the error
+	} else {
+		rows, _ = s.Pool.Query(ctx, settleAndClaimSQL, append(s.settleArgs(results), claim...)...)
+	}
+	found, err := s.read(rows, results, 0)
+	return found, db.Error(ctx, "claim", err)
+}
+
+// read reads what a claim found; begun is that of delivery.
+func (s *Deliveries) read(rows pgx.Rows, results []work.Result, begun int32) (Found, error) {
+	defer rows.Close()
+	var f Found
+	var items []*Delivery
+	var (
+		outcome          string
+		msgID, scannedTo *int64
+		readAt           *int64
+		readCt           *int32
+		message, headers []byte
+	)
+	for rows.Next() {
+		message, headers = nil, nil
+		if err := rows.Scan(&outcome, &msgID, &readCt, &message, &headers, &scannedTo, &readAt); err != nil {
+			return Found{}, err
+		}
+		switch outcome {
+		case "claimed":
+			items = append(items, s.delivery(*msgID, *readCt, readAt, begun, message, headers))
+			f.Bytes = max(f.Bytes, len(message))
+		case "buried":
+			// The same word answers a result that was buried by this exchange.
+			if it, why := itemOf(results, *msgID); it != nil {
+				f.Outcomes = append(f.Outcomes, work.Outcome{Item: it, Kind: work.Buried, Reason: why})
+			} else {
+				f.Buried++
+			}
+		case "window":
+			if scannedTo != nil {
+				f.ScannedTo = *scannedTo
+			}
+			if readCt != nil {
+				f.Looked = int(*readCt)
+			}
+			if msgID != nil {
+				f.Xact = *msgID
+			}
+		case "few":
+			f.Few = int(*readCt)
+		case "alone":
+			f.Alone = int(*readCt)
+			if msgID != nil {
+				f.LeftAlone = *msgID
+			}
+		case "quiet":
+			f.Quiet = true
+		default:
+			if it, why := itemOf(results, *msgID); it != nil {
+				f.Outcomes = append(f.Outcomes, work.Outcome{Item: it, Kind: work.OutcomeKind(outcome), Reason: why})
+			}
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return Found{}, err
+	}
+	slices.SortFunc(items, func(a, b *Delivery) int { return cmp.Compare(a.msgID, b.msgID) })
+	f.Items = make([]work.Item, len(items))
+	for i, m := range items {
+		f.Items[i] = m
+	}
+	if n := len(items); n > 0 {
+		f.Lowest, f.Highest = items[0].msgID, items[n-1].msgID
+	}
+	return f, nil
+}
+
+// delivery reads a message; begun is 1 if its read_ct does not count the attempt that begins.
+func (s *Deliveries) delivery(msgID int64, readCt int32, readAt *int64, begun int32, message, headers []byte) *Delivery {
+	m := &Delivery{from: s, msgID: msgID, readCt: readCt}
+	if readAt != nil {
+		m.readAt = *readAt
+	}
+	decodeEvent(message, &m.d.Event)
+	var alone int
+	m.d.Headers, m.d.Deferrals, alone, m.due = decodeHeaders(headers)
+	m.alone = alone > 0 && alone == int(readCt)
+	if m.d.Deferrals >= int(readCt+begun) {
+		m.d.Deferrals = 0 // each one follows a read: this count was sent by hand
+	}
+	if m.d.Namespace == "" {
+		m.d.Namespace = s.Namespace
+	}
+	m.d.Consumer = s.Consumer
+	m.d.MessageID = msgID
+	m.d.Attempt = int(readCt+begun) - m.d.Deferrals
+	m.d.MaxAttempts = s.MaxAttempts(m.d.Type)
+	return m
+}
+
+// Settle implements [consume.Source].
+func (s *Deliveries) Settle(ctx context.Context, results []work.Result) ([]work.Outcome, error) {
+	rows, _ := s.Pool.Query(ctx, settleSQL, s.settleArgs(results)...)
+	outcomes, err := s.outcomes(rows, results)
+	return outcomes, db.Error(ctx, "settle", err)
+}
+
+func (s *Deliveries) outcomes(rows pgx.Rows, results []work.Result) ([]work.Outcome, error) {
+	defer rows.Close()
+	var outcomes []work.Outcome
+	for rows.Next() {
+		var kind string
+		var msgID int64
+		if err := rows.Scan(&kind, &msgID); err != nil {
+			return nil, err
+		}
+		if it, why := itemOf(results, msgID); it != nil {
+			outcomes = append(outcomes, work.Outcome{Item: it, Kind: work.OutcomeKind(kind), Reason: why})
+		}
+	}
+	return outcomes, rows.Err()
+}
+
+func byMessage(a, b work.Item) int {
+	return cmp.Compare(a.(*Delivery).msgID, b.(*Delivery).msgID)
+}
+
+// settleArgs are the first thirteen arguments of settle and settle_and_claim. It sorts results.
+func (s *Deliveries) settleArgs(results []work.Result) []any {
+	slices.SortFunc(results, func(a, b work.Result) int { return byMessage(a.Item, b.Item) })
+	ackIDs, ackCts := make([]int64, 0, len(results)), make([]int32, 0, len(results))
+	ackAts := make([]time.Time, 0, len(results))
+	ids, cts, ats := []int64{}, []int32{}, []time.Time{}
+	actions, reasons, texts := []string{}, []string{}, []string{}
+	afters, policies := []*string{}, []*string{}
+	for i := range results {
+		r := &results[i]
+		m := r.Item.(*Delivery)
+		if r.Action == work.Ack {
+			ackIDs, ackCts, ackAts = append(ackIDs, m.msgID), append(ackCts, m.readCt), append(ackAts, m.at())
+			continue
+		}
+		ids, cts, ats = append(ids, m.msgID), append(cts, m.readCt), append(ats, m.at())
+		actions = append(actions, r.Action.String())
+		var after, policy *string
+		if r.Exact || r.Action == work.Release {
+			a := db.Interval(r.After)
+			after = &a
+		}
+		if r.Policy != "" {
+			policy = &r.Policy
+		}
+		afters, policies = append(afters, after), append(policies, policy)
+		reasons = append(reasons, r.Reason)
+		texts = append(texts, r.Error)
+	}
+	return []any{s.Queue, s.Node(), ackIDs, ackCts, ackAts, ids, cts, ats, actions, afters, policies, reasons, texts}
+}
+
+// itemOf finds the item of a message among results. Answers are rare, so a search is cheaper than an index.
+func itemOf(results []work.Result, msgID int64) (it work.Item, reason string) {
+	for i := range results {
+		if m := results[i].Item.(*Delivery); m.msgID == msgID {
+			return m, results[i].Reason
+		}
+	}
+	return nil, ""
+}
+
+// Extend implements [consume.Source].
+func (s *Deliveries) Extend(ctx context.Context, items []work.Item, lease time.Duration) ([]work.Item, error) {
+	// One order of locking for all who touch several messages, or they deadlock.
+	items = slices.SortedFunc(slices.Values(items), byMessage)
+	ids, cts, ats := make([]int64, len(items)), make([]int32, len(items)), make([]time.Time, len(items))
+	for i, it := range items {
+		m := it.(*Delivery)
+		ids[i], cts[i], ats[i] = m.msgID, m.readCt, m.at()
+	}
+	rows, _ := s.Pool.Query(ctx, extendSQL, s.Queue, ids, cts, ats, db.Interval(lease))
+	gone, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, db.Error(ctx, "extend", err)
+	}
+	var lost []work.Item
+	for i, id := range ids {
+		if slices.Contains(gone, id) {
+			lost = append(lost, items[i])
+		}
+	}
+	return lost, nil
+}
+
+// QueueAck implements [consume.Source].
+func (s *Deliveries) QueueAck(b *pgx.Batch, it work.Item) {
+	b.Queue("select "+ackCall, it.(*Delivery).ackArgs()...)
+}
+
+func (m *Delivery) ackArgs() []any {
+	return []any{string(m.from.Namespace), m.from.Consumer, m.msgID, m.readCt, db.Time(m.at())}
+}

@@ -1,0 +1,64 @@
+package sourcetest_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nexuspg/nexus/internal/dbtest"
+	"github.com/nexuspg/nexus/internal/member"
+	"github.com/nexuspg/nexus/internal/pgmqueue"
+	"github.com/nexuspg/nexus/internal/sourcetest"
+	"github.com/nexuspg/nexus/queue"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	sourcetest.Run(t, func(t *testing.T, try func(*testing.T, sourcetest.Bench)) {
+		t.Helper()
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			m := &sourcetest.Memory{}
+			try(t, sourcetest.Bench{
+				Source: m,
+				Emit:   func(types ...string) { m.Emit(types...) },
+				Pass:   func(d time.Duration) { <-time.After(d) },
+			})
+		})
+	})
+}
+
+func TestDeliveries(t *testing.T) {
+	t.Parallel()
+	sourcetest.Run(t, func(t *testing.T, try func(*testing.T, sourcetest.Bench)) {
+		t.Helper()
+		t.Parallel()
+		db := dbtest.New(t)
+		db.Namespace("shop")
+		db.SetNow(db.Now()) // it stands still but for Pass
+		who := &member.Member{Pool: db.Pool, Namespace: "shop", Wanted: "n"}
+		if err := who.Register(t.Context(), []string{"*"}, map[string]any{}); err != nil {
+			t.Fatal(err)
+		}
+		name, attempts, err := who.Consumer(t.Context(), "default")
+		if err != nil {
+			t.Fatal(err)
+		}
+		try(t, sourcetest.Bench{
+			Source: &pgmqueue.Deliveries{
+				Pool: db.Pool, Namespace: "shop", Consumer: "default", Queue: name, Node: who.ID,
+				MaxAttempts: func(string) int { return attempts },
+			},
+			Emit: func(types ...string) {
+				for _, one := range types {
+					if _, err := (queue.Emitter{Namespace: "shop"}).Emit(t.Context(), db.Pool, one, nil, nil); err != nil {
+						t.Fatal(err)
+					}
+				}
+			},
+			Pass: db.Advance,
+		})
+	})
+}
