@@ -112,9 +112,7 @@ begin
                        when w.read_ct > 2147480000 or w.read_ct > 0 and core_private.attempts_used_up(
                                 w.read_ct, w.headers, coalesce(w.t, 'unknown.raw'), $6, $8, $9)
                        then 'not acknowledged (process lost)'
-                       when w.read_ct > 0 and core_private.attempt_of(w.read_ct, w.headers)
-                                > coalesce(core_private.header_number(w.headers, 'nexus-failures'), 0)
-                                  + coalesce(core_private.header_number(w.headers, 'nexus-deaths'), 0)
+                       when w.read_ct > 0 and core_private.is_suspect(w.read_ct, w.headers)
                        then 'alone' end as fate
                   from (select q.ctid as tid, q.msg_id, q.read_ct, q.headers,
                                coalesce(pg_column_size(q.message), 0) as bytes,

@@ -109,9 +109,7 @@ begin
         s as materialized (
             select c.tid, c.msg_id, sum(c.bytes) over (rows unbounded preceding) - c.bytes as bytes_before,
                    $10 is not null and (
-                       core_private.attempt_of(c.read_ct, c.headers)
-                           > coalesce(core_private.header_number(c.headers, 'nexus-failures'), 0)
-                             + coalesce(core_private.header_number(c.headers, 'nexus-deaths'), 0)
+                       c.read_ct > 0 and core_private.is_suspect(c.read_ct, c.headers)
                        or $11 and exists (
                            select
                              from core_private.express_batches b
