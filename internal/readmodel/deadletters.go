@@ -5,10 +5,13 @@ import (
 	"time"
 )
 
+// SourceKinds are the kinds of work that a dead letter can have been, those of core_private.source_kinds().
+var SourceKinds = []string{"delivery", "lane", "task", "trigger", "workflow_step", "workflow_compensation"}
+
 // DeadLetterFilter picks unresolved dead letters. Zero fields match all.
 type DeadLetterFilter struct {
 	Namespace     string
-	Source        string // what kind of work it was
+	Source        string // one of SourceKinds
 	Type          string // an event type or a pattern
 	Reason        string
 	Before, After time.Time // when it was given up

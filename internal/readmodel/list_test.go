@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +50,14 @@ func TestTypesArePickedAsConsumersPickThem(t *testing.T) {
 		if got != want {
 			t.Errorf("%q picks %q, and a consumer %q", pattern, got, want)
 		}
+	}
+}
+
+func TestSourceKindsAreThoseOfTheDatabase(t *testing.T) {
+	t.Parallel()
+	db := dbtest.New(t)
+	if kinds := dbtest.Get[[]string](db, "select array_agg(kind) from core_private.source_kinds()"); !slices.Equal(kinds, SourceKinds) {
+		t.Errorf("SourceKinds are %v, and the database knows %v", SourceKinds, kinds)
 	}
 }
 

@@ -1,6 +1,5 @@
--- One statement removes the message and writes ledger, history and the copy on the dead-letter queue. The round makes a
--- source that is buried again, after a replay or a resend by hand, a new row. Ids of both follow the order of the
--- messages, so that "oldest first" holds.
+-- One statement removes the messages and writes ledger, history and the copies on the dead-letter queue. The ids of
+-- dead letters and of copies follow the order of the messages, so that "oldest first" holds.
 create or replace function core_private.bury(
     p_queue text, p_node text, p_ids bigint[], p_cts integer[], p_reasons text[], p_errors text[])
 returns table (msg_id bigint, read_ct integer)
@@ -46,51 +45,34 @@ begin
                      where h.key not like 'nexus-%%') as user_headers
               from (select * from gone order by msg_id) g
              cross join lateral (select core_private.event_type_of(g.message) is not null as envelope) e),
-        refd as materialized (
-            select k.*,
+        dead as materialized (
+            select $6 as namespace, $7 as consumer, k.event_type,
                    case when k.event_uid is null then jsonb_build_object('queue', $1, 'msgId', k.msg_id)
-                        else jsonb_build_object('queue', $1, 'eventUid', k.event_uid) end as source_ref
+                        else jsonb_build_object('queue', $1, 'eventUid', k.event_uid) end as source_ref,
+                   $1 as queue_name, k.msg_id, k.dlq_msg_id, k.event_id, k.event_uid,
+                   case when k.envelope then coalesce(k.message -> 'payload', 'null')
+                        else coalesce(k.message, 'null') end as payload,
+                   case when k.envelope then k.message - 'payload' end as envelope,
+                   k.user_headers as headers,
+                   k.attempts, k.first_at as first_attempt_at, k.last_read_at as last_attempt_at, $8 as failed_at,
+                   k.reason, coalesce(k.error, k.reason) as last_error,
+                   case when k.envelope then k.message ->> 'orderingKey' end as ordering_key,
+                   k.replay_of, k.replays as replay_count, $9 as node_id, k.msg_id as position
               from known k),
-        ledger as (
-            insert into core.dead_letters (
-                namespace, consumer, event_type, source_kind, source_ref, round,
-                queue_name, msg_id, dlq_msg_id, event_id, event_uid,
-                payload, envelope, headers,
-                attempts, first_attempt_at, last_attempt_at, failed_at, reason, last_error,
-                ordering_key, replay_of, replay_count)
-            select $6, $7, r.event_type, 'delivery', r.source_ref,
-                   coalesce((select max(l.round) + 1
-                               from core.dead_letters l
-                              where l.source_kind = 'delivery' and l.source_ref = r.source_ref), 0)
-                       + row_number() over (partition by r.source_ref order by r.msg_id) - 1,
-                   $1, r.msg_id, r.dlq_msg_id, r.event_id, r.event_uid,
-                   case when r.envelope then coalesce(r.message -> 'payload', 'null')
-                        else coalesce(r.message, 'null') end,
-                   case when r.envelope then r.message - 'payload' end,
-                   r.user_headers,
-                   r.attempts, r.first_at, r.last_read_at, $8, r.reason, coalesce(r.error, r.reason),
-                   case when r.envelope then r.message ->> 'orderingKey' end, r.replay_of, r.replays
-              from refd r
-             order by r.msg_id),
         copy as (
             insert into %2$s (msg_id, vt, message, headers) overriding system value
-            select r.dlq_msg_id, $8,
-                   jsonb_build_object('originalEvent', r.message, 'reason', r.reason,
-                                      'failedAt', core_private.iso($8), 'error', coalesce(r.error, r.reason)),
-                   r.user_headers
-              from refd r),
-        history as (
-            insert into core.delivery_errors (
-                namespace, consumer, queue_name, msg_id, event_id, event_uid, event_type,
-                attempt, action, reason, error, node_id, failed_at)
-            select $6, $7, $1, r.msg_id, r.event_id, r.event_uid, r.event_type,
-                   r.attempts, 'bury', r.reason, coalesce(r.error, r.reason), $9, $8
-              from refd r)
+            select k.dlq_msg_id, $8,
+                   jsonb_build_object('originalEvent', k.message, 'reason', k.reason,
+                                      'failedAt', core_private.iso($8), 'error', coalesce(k.error, k.reason)),
+                   k.user_headers
+              from known k),
+        %4$s
         select g.msg_id, g.read_ct
           from gone g
         $q$, core_private.queue_relation(p_queue),
              core_private.queue_relation(v_owner.dlq),
-             core_private.queue_sequence(v_owner.dlq))
+             core_private.queue_sequence(v_owner.dlq),
+             core_private.ledger_plan('delivery'))
     using p_queue, p_ids, p_cts, p_reasons, p_errors, v_owner.namespace, v_owner.consumer, v_now, p_node;
 end $$;
 comment on function core_private.bury(text, text, bigint[], integer[], text[], text[]) is 'Moves messages whose fence (msg_id, read_ct) holds to the dead letters; returns those it moved. Raises NX110.';

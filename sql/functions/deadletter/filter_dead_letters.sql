@@ -7,8 +7,7 @@ as $$
 declare
     v_known  constant text[] := array[
         'namespace', 'ids', 'source', 'type', 'reason', 'before', 'after', 'after_id', 'limit'];
-    v_kinds  constant text[] := array[
-        'delivery', 'lane', 'task', 'trigger', 'workflow_step', 'workflow_compensation'];
+    v_kinds  constant text[] := array(select k.kind from core_private.source_kinds() k);
     v_key    text;
     v_limit  bigint := 1000;
     v_ids    bigint[];

@@ -29,12 +29,11 @@ begin
                                'failed_at', core_private.iso(p.failed_at), 'last_error', left(p.last_error, 200))
                            order by p.dead_letter_id) filter (where p.n <= p_rows),
                        '[]') as first_rows,
-                   array_agg((p.source_ref ->> 'scheduleId')::uuid)
-                       filter (where p.source_kind = 'task') as schedule_ids
+                   array_agg(p.dead_letter_id) as ids
               from picked p
              group by p.namespace, p.consumer, p.source_kind, p.event_type, p.reason)
         select g.namespace, g.consumer, g.source_kind, g.event_type, g.reason, g.count, g.oldest, g.newest,
-               core_private.why_not_replayed(g.source_kind, g.namespace, g.consumer, g.schedule_ids), g.first_rows
+               core_private.why_not_replayed(g.source_kind, g.namespace, g.consumer, g.ids), g.first_rows
           from groups g
          order by g.count desc, g.namespace, g.consumer, g.event_type, g.reason;
 end $$;

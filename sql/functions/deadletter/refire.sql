@@ -1,9 +1,12 @@
--- Rows must be locked by the caller. The dead letter keeps the payload that failed.
-create or replace function core_private.refire(p_ids bigint[], p_payload jsonb)
-returns setof bigint
+-- Rows must be locked by the caller. The dead letter keeps the payload that failed. All are due at once: the claim of
+-- due events takes them in portions, so that a rate and a delay have no use.
+create or replace function core_private.refire(
+    p_ids bigint[], p_payload jsonb, p_first_at timestamptz = null, p_gap interval = null)
+returns table (dead_letter_id bigint, msg_id bigint)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
+#variable_conflict use_column
 declare
     v_now timestamptz := core_private.now();
 begin
@@ -27,9 +30,9 @@ begin
                resolved_at = v_now, resolved_by = core_private.principal()
           from back b
          where l.dead_letter_id = b.dead_letter_id
-        returning l.dead_letter_id;
+        returning l.dead_letter_id, null::bigint;
     if found then
         perform core_private.wake('timers', v_now);
     end if;
 end $$;
-comment on function core_private.refire(bigint[], jsonb) is 'Makes scheduled events that ended as dead letters pending again, due at once; returns the dead letters it resolved.';
+comment on function core_private.refire(bigint[], jsonb, timestamptz, interval) is 'Makes scheduled events that ended as dead letters pending again, due at once; returns the dead letters it resolved.';

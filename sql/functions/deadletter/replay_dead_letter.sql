@@ -16,13 +16,13 @@ begin
     if not found then
         perform core_private.fail_lost_queue(c.queue_name)
            from core.consumers c
-          where v_row.source_kind = 'delivery'
-            and c.namespace = v_row.namespace and c.name = v_row.consumer and c.kind = 'unordered'
+          where c.namespace = v_row.namespace and c.name = v_row.consumer and c.kind = 'unordered'
             and to_regclass(core_private.queue_relation(c.queue_name)) is null;
         raise exception using errcode = 'NX207', column = 'p_dead_letter_id',
             message = format('dead letter %s of namespace %s cannot be replayed: %s',
                 p_dead_letter_id, quote_literal(v_row.namespace),
-                coalesce(core_private.why_not_replayed(v_row.source_kind, v_row.namespace, v_row.consumer),
+                coalesce(core_private.why_not_replayed(
+                             v_row.source_kind, v_row.namespace, v_row.consumer, array[p_dead_letter_id]),
                          'its source is gone')),
             hint = format('Emit its payload anew, or: select core.discard_dead_letter(%s, ''its consumer is gone'');',
                 p_dead_letter_id);

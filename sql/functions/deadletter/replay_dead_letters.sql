@@ -69,13 +69,15 @@ begin
     select coalesce(jsonb_agg(jsonb_build_object('why', s.why, 'count', s.n, 'ids', s.ids)
                               order by s.n desc, s.why), '[]')
       into skips
-      from (select w.why, count(*) as n,
-                   (array_agg(l.dead_letter_id order by l.dead_letter_id))[1:10] as ids
-              from core.dead_letters l
+      from (select w.why, count(*) as n, (array_agg(i.id order by i.id))[1:10] as ids
+              from (select l.source_kind, l.namespace, l.consumer, array_agg(l.dead_letter_id) as ids
+                      from core.dead_letters l
+                     where l.dead_letter_id = any (v_ids) and l.dead_letter_id <> all (v_done)
+                     group by l.source_kind, l.namespace, l.consumer) g
              cross join lateral (
-                 select coalesce(core_private.why_not_replayed(l.source_kind, l.namespace, l.consumer),
+                 select coalesce(core_private.why_not_replayed(g.source_kind, g.namespace, g.consumer, g.ids),
                                  'its source is gone') as why) w
-             where l.dead_letter_id = any (v_ids) and l.dead_letter_id <> all (v_done)
+             cross join lateral unnest(g.ids) i(id)
              group by w.why) s;
     return next;
 end $$;

@@ -20,21 +20,27 @@ begin
      where e.schedule_id = p_schedule_id and e.namespace = p_namespace and e.status = 'pending'
     returning * into v_row;
     if v_row.status = 'failed' then
-        insert into core.dead_letters (
-            namespace, event_type, source_kind, source_ref, round,
-            event_uid, payload, headers, ordering_key,
-            attempts, first_attempt_at, last_attempt_at, failed_at, reason, last_error,
-            replay_of, replay_count)
-        select v_row.namespace, v_row.event_type, 'task', k.ref, coalesce(max(l.round) + 1, 0),
-               v_row.schedule_id, v_row.payload, v_row.metadata -> 'headers', v_row.metadata ->> 'ordering_key',
-               v_row.attempts, v_row.first_failed_at, p_now, p_now, 'attempts used up', v_row.last_error,
-               max(l.dead_letter_id), count(l.dead_letter_id)
-          from (select jsonb_build_object('namespace', p_namespace, 'scheduleId', v_row.schedule_id) as ref) k
-          left join core.dead_letters l
-            on l.source_kind = 'task'
-           and l.source_ref in (k.ref, k.ref - 'namespace') -- once there was no namespace in it
-           and l.namespace = p_namespace
-         group by k.ref;
+        execute format($q$
+            with dead as (
+                select $1 as namespace, null::text as consumer, ($2).event_type,
+                       k.ref as source_ref,
+                       null::text as queue_name, null::bigint as msg_id, null::bigint as dlq_msg_id,
+                       null::bigint as event_id, ($2).schedule_id as event_uid,
+                       ($2).payload, null::jsonb as envelope, ($2).metadata -> 'headers' as headers,
+                       ($2).attempts, ($2).first_failed_at as first_attempt_at, $3 as last_attempt_at,
+                       $3 as failed_at, 'attempts used up' as reason, ($2).last_error,
+                       ($2).metadata ->> 'ordering_key' as ordering_key,
+                       b.last_id as replay_of, b.rounds as replay_count, null::text as node_id, 1 as position
+                  from (select jsonb_build_object('namespace', $1, 'scheduleId', ($2).schedule_id) as ref) k
+                 cross join lateral (
+                     select max(l.dead_letter_id) as last_id, count(*) as rounds
+                       from core.dead_letters l
+                      where l.source_kind = 'task' and l.source_ref = k.ref) b),
+            %s
+            select l.dead_letter_id
+              from ledger l
+            $q$, core_private.ledger_plan('task'))
+        using p_namespace, v_row, p_now;
     end if;
 end $$;
 comment on function core_private.fail_scheduled_event(text, uuid, text, timestamptz) is 'Records that a scheduled event could not be emitted: it is due again by the namespace''s retry policy, or, its attempts used up, a dead letter.';

@@ -51,9 +51,7 @@ begin
                    select
                      from core.dead_letters l
                     where l.source_kind = 'task' and l.namespace = g.namespace
-                      and l.source_ref in (
-                          g.source_ref, g.source_ref - 'namespace',
-                          g.source_ref || jsonb_build_object('namespace', g.namespace))
+                      and l.source_ref = g.source_ref
                       and l.dead_letter_id not in (select o.dead_letter_id from gone o))
             returning e.schedule_id)
         select (select count(*) from gone), (select count(*) from failed)

@@ -12,5 +12,6 @@ select pgmq.send('core_events_shop'::text, (select message -> 'originalEvent' fr
 select pgmq.send('core_events_shop'::text, (select message -> 'originalEvent' from pgmq.q_core_events_shop_dlq where msg_id = 1));
 select is((select count(*)::int from core_private.bury('core_events_shop', 'n', '{4,5}', '{0,0}', '{r,r}', '{e,e}')), 2, 'the same source twice in one call');
 select is((select array_agg(round order by dead_letter_id) from core.dead_letters where event_uid = (select event_uid from core.dead_letters where msg_id = 1)), array[0, 1, 2], 'is a round each');
+select is((select array_agg(msg_id order by dead_letter_id) from core.dead_letters), array[1, 3, 4, 5]::bigint[], 'ids follow the order of the messages');
 select throws_ok($$insert into core.dead_letters (namespace, source_kind, source_ref, payload, attempts, failed_at, reason)
   select namespace, source_kind, source_ref, payload, attempts, failed_at, reason from core.dead_letters where msg_id = 1$$, '23505', null, 'one row a source and round');

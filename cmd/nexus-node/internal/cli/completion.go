@@ -6,13 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexuspg/nexus/internal/readmodel"
 	"github.com/nexuspg/nexus/queue"
 )
 
 // valuesOf are the words that flags take, for the shell. A confirmation is not among them: it is there to be typed.
 var valuesOf = map[string][]string{
 	"output": {asTable, asJSON}, "retry-shape": {"exponential", "linear", "constant"}, "misfire": {"skip", "fire_once", "backfill"},
-	"overlap": {"allow", "skip", "queue_one"}, "source": sourceKinds, "status": {"pending", "appended", "cancelled", "failed"},
+	"overlap": {"allow", "skip", "queue_one"}, "source": readmodel.SourceKinds, "status": {"pending", "appended", "cancelled", "failed"},
 	"as": {"handled_by_handler", "ignored"}, "default-consumer": {"on", "off"}, "dedupe-while": {string(queue.WhileQueued), string(queue.WhilePending)},
 }
 

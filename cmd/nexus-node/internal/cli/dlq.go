@@ -32,7 +32,7 @@ type letterFlags struct {
 
 func (l *letterFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&l.source, "source", "", "only from: "+strings.Join(sourceKinds, ", "))
+	f.StringVar(&l.source, "source", "", "only from: "+strings.Join(readmodel.SourceKinds, ", "))
 	f.StringVar(&l.eventType, "type", "", `only of this event type or pattern, such as "order.*"`)
 	f.StringVar(&l.reason, "reason", "", "only those given up for this reason")
 	f.StringVar(&l.before, "before", "", "only those given up before this time, RFC 3339")
@@ -45,12 +45,9 @@ func (l *letterFlags) addBounded(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&l.limit, "limit", 1000, limitUsage)
 }
 
-// sourceKinds are the values of core.dead_letters.source_kind.
-var sourceKinds = []string{"delivery", "lane", "task", "trigger", "workflow_step", "workflow_compensation"}
-
 // check refuses what could match nothing.
 func (l *letterFlags) check(cmd *cobra.Command) error {
-	return cmp.Or(oneOf(cmd, "source", l.source, sourceKinds...), typePattern(cmd, l.eventType))
+	return cmp.Or(oneOf(cmd, "source", l.source, readmodel.SourceKinds...), typePattern(cmd, l.eventType))
 }
 
 // filter joins the flags, the ids on the command line and the namespace. With ids the namespace of the environment is left
