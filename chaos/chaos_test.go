@@ -37,6 +37,7 @@ func options(t *testing.T) Options {
 }
 
 // The short form: a plan that is always the same, with two rounds of it, or one.
+// holds: chaos (also `make chaos`)
 func TestNothingIsLost(t *testing.T) {
 	o := options(t)
 	if testing.Short() {

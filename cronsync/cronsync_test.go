@@ -46,6 +46,7 @@ func diff(t *testing.T, db *dbtest.DB) []cronsync.Drift {
 }
 
 // pg_cron runs what was mended: the job was gone, and its task fires.
+// holds: S12-cron
 func TestAJobThatWasMendedFires(t *testing.T) {
 	db := cronDB(t)
 	id := dbtest.Get[uuid.UUID](db, `select core.schedule_task('shop', 'often', '* * * * *', 'x')`)
@@ -84,6 +85,7 @@ func waitLong(t *testing.T, db *dbtest.DB, sql string, args ...any) {
 }
 
 // The sweep mends without being asked.
+// holds: S12-cron
 func TestTheTickMends(t *testing.T) {
 	db := cronDB(t)
 	db.Exec(`select core.schedule_task('shop', 'daily', '@daily', 'x')`)
@@ -97,6 +99,7 @@ func TestTheTickMends(t *testing.T) {
 }
 
 // A task that is paused, renamed or deleted by plain SQL leaves no job that could fire, whatever was in the way of its trigger.
+// holds: S12-cron
 func TestWhatTriggersDidNotSee(t *testing.T) {
 	db := cronDB(t)
 	db.Exec(`insert into core.scheduled_tasks (namespace, name, cron_expression, event_type) select 'shop', n, '@daily', 'x' from unnest('{paused,deleted,renamed}'::text[]) n`)
@@ -123,6 +126,7 @@ func TestWhatTriggersDidNotSee(t *testing.T) {
 }
 
 // Somebody who holds the task keeps its job in step himself: nobody waits for him, and nobody undoes what he does.
+// holds: S12-cron
 func TestATaskThatSomebodyHolds(t *testing.T) {
 	db := cronDB(t)
 	db.Exec(`select core.schedule_task('shop', 'daily', '@daily', 'x')`)
@@ -151,6 +155,7 @@ func TestATaskThatSomebodyHolds(t *testing.T) {
 }
 
 // Many at once: one mends, and each job is there once.
+// holds: S12-cron
 func TestManyApply(t *testing.T) {
 	db := cronDB(t)
 	db.Exec(`insert into core.scheduled_tasks (namespace, name, cron_expression, event_type) select 'shop', 't' || g, '@daily', 'x' from generate_series(1, 10) g`)

@@ -51,6 +51,7 @@ func TestReplayAllGoesPastWhatItSkips(t *testing.T) {
 }
 
 // Whoever is stopped between two batches keeps what they did, and the same call does the rest, once.
+// holds: L4-rate
 func TestReplayAllGoesOnWhereItWasStopped(t *testing.T) {
 	db := newDB(t, "shop")
 	many(t, db, 2500)
@@ -78,6 +79,7 @@ func TestReplayAllGoesOnWhereItWasStopped(t *testing.T) {
 }
 
 // The rate holds over batches: the last of them is due as late as if there were one.
+// holds: L4-rate
 func TestReplayAllAtARate(t *testing.T) {
 	db := newDB(t, "shop")
 	db.SetNow(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC))

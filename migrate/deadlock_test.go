@@ -10,6 +10,7 @@ import (
 )
 
 // Nodes and pg_cron go on while a schema is brought up to date. Their locks come in another order, and it is the installer that can begin again.
+// holds: I1-beside-nodes
 func TestUpBeginsAgainAfterADeadlock(t *testing.T) {
 	address := cluster.URL(newDatabase(t, cluster))
 	pool, other := connect(t, address), connect(t, address)
@@ -63,6 +64,7 @@ end $$;`)
 
 // What a migration locks is locked before anything is held, so that who uses one of the tables and wants another is not in a circle with the
 // installer. As long as one is missing the others are free.
+// holds: I1-locks
 func TestUpWaitsForTablesWithNothingHeld(t *testing.T) {
 	address := cluster.URL(newDatabase(t, cluster))
 	pool, other := connect(t, address), connect(t, address)

@@ -1,3 +1,5 @@
+// holds: I3
+
 package migrate
 
 import (

@@ -28,6 +28,7 @@ const whole = `select string_agg(line, E'\n' order by line) from (
 		union all select format('%s %s', oid::regclass, relrowsecurity) from pg_class where relnamespace = 'pgmq'::regnamespace and relkind = 'r') l`
 
 // What keeps rows apart and tables whole is seen when somebody takes it away, by name, and put back.
+// holds: I3-kept
 func TestWhatIsTakenAwayIsPutBack(t *testing.T) {
 	address := cluster.URL(newDatabase(t, cluster))
 	pool := connect(t, address)
@@ -152,6 +153,7 @@ func TestTheTextCallsNothing(t *testing.T) {
 }
 
 // What an administrator added and what opens nothing is named, and stays.
+// holds: I3-kept
 func TestWhatOthersAddedStays(t *testing.T) {
 	address := cluster.URL(newDatabase(t, cluster))
 	pool := connect(t, address)
@@ -201,6 +203,7 @@ func differences(before, after string) string {
 
 // A hostile login with CREATE on the database was there first. The installer says what it found and how to mend it, and runs none of it:
 // by its function, its script or its plan.
+// holds: I1-trust
 func TestWhatAStrangerPutThereIsRefused(t *testing.T) {
 	c := newCluster(t)
 	execute(t, c.URL("postgres"), `create role mallory login password 'secret'`)
@@ -240,6 +243,7 @@ func TestWhatAStrangerPutThereIsRefused(t *testing.T) {
 
 // An application's own schema core is neither dropped, nor taken over, nor installed into, whoever it and what is in it belong to: the
 // hints give it another name. The first of them finds none of the roles of Nexus, the others do.
+// holds: I1-foreign-core
 func TestASchemaCoreOfAnApplicationIsKept(t *testing.T) {
 	c := newCluster(t)
 	execute(t, c.URL("postgres"), `create role shop_owner login password 'secret'; create role landlord`)
@@ -286,6 +290,7 @@ func TestWhoIsTrustedIsRemembered(t *testing.T) {
 }
 
 // The same for roles of Nexus's names that were there first.
+// holds: I1-trust
 func TestRolesThatMayTooMuchAreRefused(t *testing.T) {
 	for _, a := range []struct{ name, sql, what string }{
 		{"login", `create role nexus_owner login password 'known'`, "the role nexus_owner has LOGIN"},

@@ -1,3 +1,5 @@
+// holds: I1-upgrade
+
 package migrate
 
 import (

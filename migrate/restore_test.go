@@ -12,6 +12,7 @@ import (
 
 // A dump is restored in the ways that people do: by another superuser without owners, without rights, into a server that has not even the
 // roles, the schema first and the data later. Status says what is wrong and names the owner; Up makes it what it was.
+// holds: I1-restored
 func TestRestoredCopiesAreMended(t *testing.T) {
 	source := cluster.URL(newDatabase(t, cluster))
 	mustUp(t, connect(t, source), nil, embedded())

@@ -1,3 +1,5 @@
+// holds: I2
+
 package migrate
 
 import (

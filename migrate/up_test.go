@@ -1,3 +1,5 @@
+// holds: I1
+
 package migrate
 
 import (
@@ -387,6 +389,7 @@ func TestADroppedFunctionComesBack(t *testing.T) {
 	value[int](t, pool, `select core.emit('a')::int`)
 }
 
+// holds: I1-upgrade
 func TestWhatNoFileCreatesAnyMoreIsDropped(t *testing.T) {
 	pool := connect(t, cluster.URL(newDatabase(t, cluster)))
 	mustUp(t, pool, nil, sample())

@@ -214,6 +214,7 @@ func (f *failing) Fatalf(string, ...any) {
 }
 
 // What a node declares holds in a test too: tasks fire when the clock has moved, and one-shots.
+// holds: work (nexustest)
 func TestDeclaredTasksFire(t *testing.T) {
 	t.Parallel()
 	env := nexustest.New(t, "shop")

@@ -14,6 +14,7 @@ import (
 )
 
 // A batch under leases that takes longer than they last keeps them.
+// holds: H3-leased
 func TestLeasesOfABatchAreRenewed(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -43,6 +44,7 @@ func TestLeasesOfABatchAreRenewed(t *testing.T) {
 }
 
 // One event of the batch that somebody else has taken undoes the batch, and the others are handled again without using an attempt.
+// holds: H3-leased
 func TestABatchThatLosesALeaseIsUndone(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)

@@ -65,6 +65,7 @@ func checkEffects(t *testing.T, db *dbtest.DB, events int) {
 	}
 }
 
+// holds: H3
 func TestSharedTransaction(t *testing.T) {
 	t.Parallel()
 	for mode, on := range sharing {
@@ -109,6 +110,7 @@ func TestSharedTransaction(t *testing.T) {
 }
 
 // One bad event among good ones: what is recorded of it, and that it costs the others nothing.
+// holds: H3
 func TestOneBadEventOfABatch(t *testing.T) {
 	t.Parallel()
 	type verdict struct{ reason, action string }
@@ -227,6 +229,7 @@ func (unwrapPanics) Unwrap() error { panic("in Unwrap") }
 
 // A handler that ends the transaction by a statement may have committed effects without the acknowledgement: nothing that had
 // begun is tried again.
+// holds: H3-deaths
 func TestBatchWhoseTransactionIsEnded(t *testing.T) {
 	t.Parallel()
 	for _, end := range []string{"commit", "commit; begin", "rollback; begin"} {
@@ -267,6 +270,7 @@ func TestBatchWhoseTransactionIsEnded(t *testing.T) {
 }
 
 // In express nobody but the node can commit, so all but the event whose handler tried is as if it had never begun.
+// holds: H3-ended
 func TestEndingTheTransactionSparesTheOthers(t *testing.T) {
 	t.Parallel()
 	for _, end := range []string{"commit", "rollback", "set constraints all immediate; commit"} {
@@ -308,6 +312,7 @@ func TestEndingTheTransactionSparesTheOthers(t *testing.T) {
 }
 
 // Errors that name deliveries cost no halving: the handler sees the others again, once.
+// holds: H3
 func TestNamedOnesAreTakenOut(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -350,6 +355,7 @@ func TestNamedOnesAreTakenOut(t *testing.T) {
 }
 
 // Verdicts that put an event off.
+// holds: H3
 func TestPuttingOffOneOfABatch(t *testing.T) {
 	t.Parallel()
 	for mode, on := range sharing {
@@ -386,6 +392,7 @@ func TestPuttingOffOneOfABatch(t *testing.T) {
 	}
 }
 
+// holds: H3
 func TestAttemptsOfABatchAreUsedUp(t *testing.T) {
 	t.Parallel()
 	for mode, on := range sharing {
@@ -419,6 +426,7 @@ func TestAttemptsOfABatchAreUsedUp(t *testing.T) {
 	}
 }
 
+// holds: H3
 func TestManyBadOnesOfABatch(t *testing.T) {
 	t.Parallel()
 	for mode, on := range sharing {
@@ -512,6 +520,7 @@ func TestNestedTransactionInABatch(t *testing.T) {
 }
 
 // Several handlers of a type run in order on one batch; events whose handlers differ are apart.
+// holds: H3
 func TestHandlersOfABatch(t *testing.T) {
 	t.Parallel()
 	for mode, on := range sharing {
@@ -580,6 +589,7 @@ func TestMiddlewareRunsWithTheBatch(t *testing.T) {
 	}
 }
 
+// holds: H3
 func TestBatchAndLinger(t *testing.T) {
 	t.Parallel()
 	for mode, on := range sharing {
@@ -649,6 +659,7 @@ func TestLingerEnds(t *testing.T) {
 }
 
 // Handlers that meet on a type must be of one mode, and Run names both.
+// holds: H3
 func TestModesThatMeet(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -706,6 +717,7 @@ func TestModesOfOneConsumer(t *testing.T) {
 }
 
 // Handlers that ignore the end of their context keep their places, and no more: with places left the group goes on.
+// holds: H3-stuck
 func TestStuckHandlersOfABatch(t *testing.T) {
 	t.Parallel()
 	for mode, on := range sharing {
@@ -731,6 +743,7 @@ func TestStuckHandlersOfABatch(t *testing.T) {
 }
 
 // What was given up may come back, but begins nothing any more: its events are somebody else's.
+// holds: H3-stuck
 func TestHandlersThatWereGivenUpBeginNothing(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"OnBatch", "On express"} {
@@ -787,6 +800,7 @@ func TestHandlersThatWereGivenUpBeginNothing(t *testing.T) {
 }
 
 // A batch beyond the express limit is rolled back, costs no attempt, and runs under leases, where only Timeout bounds it.
+// holds: H3-deaths
 func TestExpressLimit(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"OnBatch", "On express"} {
@@ -820,6 +834,7 @@ func TestExpressLimit(t *testing.T) {
 }
 
 // What runs when the node drains is undisturbed for Grace; then it is cancelled, and nothing is counted.
+// holds: H3-deaths
 func TestDrainingABatch(t *testing.T) {
 	t.Parallel()
 	for mode, on := range sharing {
@@ -856,6 +871,7 @@ func TestDrainingABatch(t *testing.T) {
 }
 
 // A lost connection costs no attempt.
+// holds: H3-deaths
 func TestConnectionLostInABatch(t *testing.T) {
 	t.Parallel()
 	for mode, on := range sharing {

@@ -64,6 +64,7 @@ func TestRetryDelayCountsFromTheEnd(t *testing.T) {
 }
 
 // A database that is stricter than this package must not make an event go round, nor hide why it failed.
+// holds: H3-verdicts
 func TestVerdictThatTheDatabaseRefusesIsARetry(t *testing.T) {
 	t.Parallel()
 	modes := maps.Clone(sharing)
@@ -105,6 +106,7 @@ func TestVerdictThatTheDatabaseRefusesIsARetry(t *testing.T) {
 }
 
 // A verdict outside the bounds is settled at the nearer one, and at the last attempt the dead letter says what happened.
+// holds: H3-verdicts
 func TestVerdictsAreBounded(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -133,6 +135,7 @@ func TestVerdictsAreBounded(t *testing.T) {
 }
 
 // Whoever ends the transaction by a statement has committed without the ack. Another attempt would do it again.
+// holds: H1-ended
 func TestEndingTheTransactionByAStatementBuries(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -36,6 +36,7 @@ func withConns(t *testing.T, db *dbtest.DB, n int32) *pgxpool.Pool {
 }
 
 // Each setting and each pair of settings of which one can have no effect: it is refused by name. The pool has ten connections.
+// holds: no-effect (each setting, each pair)
 func TestWhatHasNoEffectIsRefused(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -138,6 +139,7 @@ func TestWhatHasNoEffectIsRefused(t *testing.T) {
 }
 
 // Leased handlers hold no connection, so their number is their own: fifty on a pool of four, or what is asked for.
+// holds: H2-workers
 func TestLeasedWorkersAreTheirOwn(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -185,6 +187,7 @@ func TestLeasedWorkersAreTheirOwn(t *testing.T) {
 }
 
 // What one handler of a group of batches says holds for it, not the default of the others.
+// holds: no-effect
 func TestBatchOfOneOfTwoHandlers(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)

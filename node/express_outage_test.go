@@ -23,6 +23,7 @@ import (
 const noFallback = `select not exists (select from core_private.express_batches)`
 
 // The server is restarted, three times, under two nodes in the middle of express batches. They live, so they stay in express.
+// holds: H3-restart
 func TestARestartIsNoDeathInExpress(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -110,6 +111,7 @@ func TestARestartIsNoDeathInExpress(t *testing.T) {
 }
 
 // All sessions of the nodes are ended at once, again and again: whatever counts as a death is taken back.
+// holds: H3-restart
 func TestACutIsNoDeathInExpress(t *testing.T) {
 	t.Parallel()
 	for mode, on := range sharing {

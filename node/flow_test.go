@@ -297,6 +297,7 @@ func hears(words string, told chan struct{}) io.Writer {
 
 // A claim whose commit was lost, as by an asynchronous failover or a restore, is given again, and the second node's lease looks like the
 // first one's but for its time. What the first one answers changes nothing.
+// holds: HA4
 func TestLostClaim(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"On", "OnLeased", "OnBatch leased"} {
@@ -353,6 +354,7 @@ func TestLostClaim(t *testing.T) {
 }
 
 // An idle node asks one small question for all its modes, and claims only when something is due.
+// holds: E5-idle
 func TestAnIdleNodeClaimsNothing(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)

@@ -165,6 +165,7 @@ func emitMany(t *testing.T, db *dbtest.DB, n int) {
 }
 
 // Two node processes, one of which is killed with -9 again and again and started anew.
+// holds: H1 (transactional), H2 (leased), H3-deaths (express)
 func TestKilledNodesLoseAndDoubleNothing(t *testing.T) {
 	events := 6_000
 	switch {
@@ -235,6 +236,7 @@ func untilBuried(t *testing.T, db *dbtest.DB, mode string) {
 	}
 }
 
+// holds: D6
 func TestMessageThatKillsItsProcessIsBuried(t *testing.T) {
 	db := newDB(t)
 	if _, err := (queue.Emitter{Namespace: ns}).Emit(t.Context(), db.Pool, "killer", nil, nil); err != nil {
@@ -251,6 +253,7 @@ func TestMessageThatKillsItsProcessIsBuried(t *testing.T) {
 
 // In express no attempt is counted when a process dies. The next one finds the mark, uses leases, and the killer goes alone: it is
 // buried after its attempts, and those that shared its first batch keep theirs.
+// holds: H3-deaths
 func TestMessageThatKillsItsProcessInExpress(t *testing.T) {
 	for _, mode := range []string{"express", "On express"} {
 		t.Run(mode, func(t *testing.T) {
@@ -271,6 +274,7 @@ func TestMessageThatKillsItsProcessInExpress(t *testing.T) {
 
 // Under leases what is claimed together dies together. The killer alone is buried, after its attempts, and its neighbours are handled once, at
 // their first attempt.
+// holds: D6
 func TestMessageThatKillsItsProcessSparesItsNeighbours(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"On company", "OnLeased company"} {
@@ -299,6 +303,7 @@ func TestMessageThatKillsItsProcessSparesItsNeighbours(t *testing.T) {
 }
 
 // A process that freezes holds its batch no longer than the express limit, since the server ends its session.
+// holds: H3-deaths
 func TestFrozenProcessFreesItsBatch(t *testing.T) {
 	db := newDB(t)
 	emitMany(t, db, 5)

@@ -59,6 +59,7 @@ func vandalise(d *nexus.Delivery) {
 	}
 }
 
+// holds: lent
 func TestWhatAHandlerDoesToItsDeliveryStaysThere(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -138,6 +139,7 @@ func TestWhatAHandlerDoesToItsDeliveryStaysThere(t *testing.T) {
 }
 
 // A transaction that a handler keeps is closed, and what it reaches through the connection commits nowhere.
+// holds: lent
 func TestATransactionThatIsKept(t *testing.T) {
 	t.Parallel()
 	for name, mode := range transactional() {
@@ -204,6 +206,7 @@ func queued(sql string) *pgx.Batch {
 
 // A statement that is still running when its handler returns has the connection, so that nothing can be committed: the attempt fails,
 // and nobody else's does.
+// holds: lent
 func TestAStatementThatOutlivesItsHandler(t *testing.T) {
 	t.Parallel()
 	for name, mode := range transactional() {

@@ -31,6 +31,7 @@ func watch(t *testing.T, long time.Duration, look func(at time.Duration) (time.D
 	return said, looks, failures
 }
 
+// holds: E5-idle
 func TestLookoutLooksSeldom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		said, looks, _ := watch(t, 100*time.Second, func(time.Duration) (time.Duration, error) { return time.Hour, nil })
@@ -45,6 +46,7 @@ func TestLookoutLooksSeldom(t *testing.T) {
 	})
 }
 
+// holds: E5-idle
 func TestLookoutTellsWhatIsDueAtItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const at = 20_700 * time.Millisecond
@@ -109,6 +111,7 @@ func TestTheFlagStaysWhileOneRunnerWaits(t *testing.T) {
 }
 
 // A statement that lowers the flag may take long, on a busy server; meanwhile somebody begins to wait.
+// holds: E5-together
 func TestTheFlagIsUpForWhoBeganToWaitLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var up time.Duration

@@ -26,6 +26,7 @@ func isQueueLost(err error) bool {
 
 // Somebody drops the queues under a node. It goes on, says so once, and handles events again when they are back, in each mode. Where
 // handlers run without a lock on the queue, one is in the middle of an event.
+// holds: node-lost-queue (each mode)
 func TestQueueIsLostAndComesBack(t *testing.T) {
 	t.Parallel()
 	modes := maps.Clone(sharing)
@@ -104,6 +105,7 @@ func TestQueueIsLostAndComesBack(t *testing.T) {
 const rollbacks = `select xact_rollback from pg_stat_database where datname = current_database()`
 
 // A node that starts without its queue registers and waits for it.
+// holds: node-lost-queue
 func TestNodeStartsWithoutItsQueue(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)

@@ -65,6 +65,7 @@ func eventually(t *testing.T, what string, within time.Duration, f func() bool) 
 	return time.Since(began)
 }
 
+// holds: metrics
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -178,6 +179,7 @@ func TestMetrics(t *testing.T) {
 }
 
 // What waits is sampled from the database, once for all nodes, and is of this namespace.
+// holds: metrics
 func TestMetricsOfQueues(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -227,6 +229,7 @@ func TestMetricsOfQueues(t *testing.T) {
 }
 
 // A node can send heartbeats and yet be deaf: here the queue's table is locked.
+// holds: N3 (queue's table locked)
 func TestHealthGoesByTheFetch(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -264,6 +267,7 @@ func TestHealthGoesByTheFetch(t *testing.T) {
 }
 
 // A network that swallows everything: nothing fails, nothing answers.
+// holds: N3 (a proxy that swallows everything)
 func TestHealthOfAStalledConnection(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for half a minute, in which a node counts as healthy")
@@ -315,6 +319,7 @@ func TestARegistryWithOtherMetricsOfTheseNames(t *testing.T) {
 }
 
 // A node whose handlers all ignore the end of their context takes nothing, whatever its heartbeats and claims say.
+// holds: workers-stuck
 func TestHealthOfStuckWorkers(t *testing.T) {
 	t.Parallel()
 	for name, mode := range everyMode(nil) {
@@ -364,6 +369,7 @@ func TestHealthOfStuckWorkers(t *testing.T) {
 }
 
 // What a handler acknowledges in a transaction of its own is delivered, once that has committed.
+// holds: metrics-counts
 func TestAcksOfHandlersAreCounted(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -400,6 +406,7 @@ func TestAcksOfHandlersAreCounted(t *testing.T) {
 }
 
 // A rate over a series that begins with its first event does not see it.
+// holds: metrics-counts
 func TestCountsBeginAtZero(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)

@@ -18,6 +18,7 @@ import (
 )
 
 // Each outcome is told once it is committed, in every mode. A hook that panics, ends its goroutine or does not return holds up nothing.
+// holds: settled (six modes, a hook that panics, exits, blocks)
 func TestOnSettledInEveryMode(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)

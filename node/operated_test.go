@@ -16,6 +16,7 @@ import (
 )
 
 // core.drain_node is obeyed at once, not with the next heartbeat half a minute later, and as SIGTERM is: what runs may finish.
+// holds: N4-operator
 func TestAnOperatorDrainsANode(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -59,6 +60,7 @@ func TestAnOperatorDrainsANode(t *testing.T) {
 }
 
 // A request made while nobody listens is seen when the node listens again, not with the next heartbeat.
+// holds: N4-unheard
 func TestADrainThatNobodyHeard(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -100,6 +102,7 @@ func TestAStrangersNotificationDrainsNobody(t *testing.T) {
 }
 
 // A process that was killed may come back under its id at once: its session is gone. While that is there, it is a twin.
+// holds: N1-killed
 func TestAKilledNodeComesBackUnderItsID(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -136,6 +139,7 @@ func TestAKilledNodeComesBackUnderItsID(t *testing.T) {
 
 // A process that is stopped while the network stands still says no goodbye that arrives, and its session stays. Another one that starts
 // on the same machine sees that it is gone.
+// holds: N1-gone
 func TestAStoppedProcessComesBackAfterAStall(t *testing.T) {
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		t.Skip("there is no /proc here")

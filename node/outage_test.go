@@ -177,6 +177,7 @@ func TestRunWaitsForTheDatabase(t *testing.T) {
 }
 
 // Who holds a lock on the nodes, or wins a race, keeps a node from registering for a while: it is no reason to end.
+// holds: N5-register
 func TestRunWaitsForALock(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -342,6 +343,7 @@ func TestNodeWhoseGivenIDWasTakenEnds(t *testing.T) {
 
 // Answers of the server get lost again and again, and the node sends its results once more. An event that is only ever put off is never
 // taken for one that kills its process, and each failed attempt is recorded once.
+// holds: D2-repeated
 func TestLostAnswers(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)

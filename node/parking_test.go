@@ -31,6 +31,7 @@ const (
 )
 
 // An old version runs on beside a new one that knows one type more, and is then stopped: every event is handled once, at its first attempt.
+// holds: D7
 func TestRollingDeployLosesNothing(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -67,6 +68,7 @@ func TestRollingDeployLosesNothing(t *testing.T) {
 }
 
 // With all nodes gone the time stands still, whether somebody runs the sweep meanwhile or not.
+// holds: D7-given-up
 func TestOutageBuriesNothing(t *testing.T) {
 	t.Parallel()
 	for name, sweeps := range map[string]bool{"with pg_cron": true, "without": false} {
@@ -108,6 +110,7 @@ func TestOutageBuriesNothing(t *testing.T) {
 }
 
 // D8: with the clock moved to just before and just after the due time. Polls are an hour apart, so the node promotes and is woken.
+// holds: D8
 func TestDelayedEventsComeInTime(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -127,6 +130,7 @@ func TestDelayedEventsComeInTime(t *testing.T) {
 }
 
 // Work does not register, so nobody would know that it handles what is parked.
+// holds: work
 func TestWorkBringsBackWhatIsParked(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)

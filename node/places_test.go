@@ -50,6 +50,7 @@ func effects(ctx context.Context, tx pgx.Tx, batch []*nexus.Delivery) error {
 }
 
 // Workers are the handlers at once over all modes that hold a transaction, and LeasedWorkers of the fifth, whatever goes on in the others.
+// holds: workers
 func TestWorkersAreThoseOfAllModes(t *testing.T) {
 	t.Parallel()
 	for _, workers := range []int{1, 2} {
@@ -121,6 +122,7 @@ func TestABusyModeStarvesNoOther(t *testing.T) {
 }
 
 // A handler that does not come back keeps its place, whatever mode the others are of, and a node whose places are all kept is not ready.
+// holds: workers
 func TestAStuckHandlerKeepsItsPlace(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)

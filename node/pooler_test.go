@@ -108,6 +108,7 @@ ignore_startup_parameters = search_path
 
 // A pooler in transaction mode hands each transaction another session. In each of pgx's modes that does not count on prepared
 // statements that stay, events are emitted, handled, retried and delayed; wake-ups come over a direct connection.
+// holds: N6
 func TestThroughATransactionPooler(t *testing.T) {
 	db := newDB(t)
 	through := pgbouncer(t, db)

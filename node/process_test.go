@@ -6,6 +6,7 @@ import (
 	"testing"
 )
 
+// holds: N1-gone
 func TestProcessesThatAreGone(t *testing.T) {
 	me := self()
 	if me == (process{}) {

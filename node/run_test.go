@@ -78,6 +78,7 @@ const (
 	queueEmpty = `select not exists (select from ` + undelivered + `)`
 )
 
+// holds: E1, H1
 func TestTransactionalEffectAndAckCommitTogether(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -104,6 +105,7 @@ func TestTransactionalEffectAndAckCommitTogether(t *testing.T) {
 }
 
 // The end of a failed attempt, by what the handler did.
+// holds: H1, H6
 func TestFailedAttempts(t *testing.T) {
 	t.Parallel()
 	type verdict struct{ reason, action string }
@@ -166,6 +168,7 @@ type nilError struct{ text string }
 
 func (e *nilError) Error() string { return e.text } // panics on nil
 
+// holds: D4
 func TestReleaseUsesNoAttempt(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -211,6 +214,7 @@ func TestExhaustedAttemptsAreBuried(t *testing.T) {
 	}
 }
 
+// holds: H2
 func TestLeasedAckInsideOwnTransaction(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -231,6 +235,7 @@ func TestLeasedAckInsideOwnTransaction(t *testing.T) {
 	}
 }
 
+// holds: D3
 func TestLeaseIsRenewedWhileTheHandlerRuns(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -257,6 +262,7 @@ func TestLeaseIsRenewedWhileTheHandlerRuns(t *testing.T) {
 	}
 }
 
+// holds: D3
 func TestLostLeaseCancelsAndTheLateResultIsRefused(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -377,6 +383,7 @@ func TestNodeTakesOnlyItsTypes(t *testing.T) {
 	}
 }
 
+// holds: N1
 func TestRegistrationAndGoodbye(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -412,6 +419,7 @@ func TestANodeThatNeverBeganIsStopped(t *testing.T) {
 	}
 }
 
+// holds: N4
 func TestDrainFinishesWhatRunsAndReleasesTheRest(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -440,6 +448,7 @@ func TestDrainFinishesWhatRunsAndReleasesTheRest(t *testing.T) {
 	}
 }
 
+// holds: N4
 func TestHandlerThatIgnoresTheEndDoesNotHoldUpTheExit(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -482,6 +491,7 @@ func TestWorkRunsInlineWhatIsDue(t *testing.T) {
 	}
 }
 
+// holds: N5
 func TestBackendsTerminatedUnderLoad(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)

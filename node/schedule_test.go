@@ -24,6 +24,7 @@ func idle(db *dbtest.DB) *node.Node {
 }
 
 // S13: no pg_cron fires in this database, and a second is less than pg_cron knows.
+// holds: S13
 func TestNodesFireWithoutPgCron(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -42,6 +43,7 @@ func TestNodesFireWithoutPgCron(t *testing.T) {
 }
 
 // A node that sleeps until something is due hears of what is due before that.
+// holds: S13
 func TestTimerIsWoken(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -73,6 +75,7 @@ func TestTimerIsWoken(t *testing.T) {
 
 // S1: whoever comes, at once: pg_cron's tick, the tasks' own jobs in pg_cron, three nodes, ticks by hand, firing as pg_cron's role, and
 // people. Twenty slots of 500 tasks, in the middle of which the minute turns, when pg_cron comes.
+// holds: S1 (500 tasks × 20 slots, pg_cron, three nodes, ticks and people at once), S5, S7
 func TestEachSlotOnceWhoeverComes(t *testing.T) {
 	t.Parallel()
 	const tasks, slots = 500, 20
@@ -179,6 +182,7 @@ func TestEachSlotOnceWhoeverComes(t *testing.T) {
 
 // S1, S8: the server dies with a firing under way, and stays down for many slots. Nothing is lost, nothing doubled, and each policy
 // does what it says.
+// holds: S1, S8
 func TestServerDownAcrossSlots(t *testing.T) {
 	t.Parallel()
 	cluster, err := pgdev.StartForTests(t.Context(), pgdev.Options{}, dbtest.BuildTemplate)

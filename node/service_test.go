@@ -18,6 +18,7 @@ import (
 	"github.com/nexuspg/nexus/schedule"
 )
 
+// holds: S12
 func TestDeclaredBecomesTrueWhenTheNodeRuns(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -46,6 +47,7 @@ func TestAServiceThatFailsEndsTheNode(t *testing.T) {
 }
 
 // Work does what Run does, inline: what is declared is, once, and fires when it is due.
+// holds: work
 func TestWorkDeclaresAndFires(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -86,6 +88,7 @@ func TestWorkDeclaresAndFires(t *testing.T) {
 	}
 }
 
+// holds: work
 func TestAServiceThatFailsEndsWork(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -106,6 +109,7 @@ func (f served) Serve(ctx context.Context, rt *svc.Runtime) error { return f(ctx
 func (f served) Declare(context.Context, *svc.Runtime) error { return nil }
 
 // A service has the grace time to finish what it runs, as handlers do.
+// holds: N4-services
 func TestAServiceHasGrace(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -144,6 +148,7 @@ func TestAServiceHasGrace(t *testing.T) {
 }
 
 // When that is over, what it runs is cancelled; one that ends then is no cause for a line.
+// holds: N4-services
 func TestWhatAServiceRunsEndsWithTheGrace(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -165,6 +170,7 @@ func TestWhatAServiceRunsEndsWithTheGrace(t *testing.T) {
 }
 
 // One that ignores the end holds up nobody, with a connection of the node in its hands.
+// holds: N4-services
 func TestAStuckServiceDoesNotHoldUpTheExit(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)

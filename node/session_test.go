@@ -52,6 +52,7 @@ const untouched = `select concat_ws(', ', case when current_user <> session_user
 
 // Three hundred events beside handlers that leave their session in every state: each finds its own as if it were new. Of a leased handler
 // that takes connections from the pool of the node, the others have to see as little.
+// holds: session
 func TestWhatAHandlerLeavesInItsSession(t *testing.T) {
 	t.Parallel()
 	for name := range everyMode(nil) {
@@ -118,6 +119,7 @@ func TestWhatAHandlerLeavesInItsSession(t *testing.T) {
 }
 
 // A handler that takes on a role, as row-level security is used, writes as that role; the acknowledgement is the node's and commits with it.
+// holds: session
 func TestALocalRoleWorksWithTheAck(t *testing.T) {
 	t.Parallel()
 	for name, mode := range transactional() {

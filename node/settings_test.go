@@ -14,6 +14,7 @@ import (
 
 // A claim that sees an old state fails where another one was faster, and a batch that ends so looks like a node's death. Several nodes
 // claim from one queue, as a login whose transactions see old states.
+// holds: settings
 func TestNodesOfALoginThatSeesOldStates(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)

@@ -45,6 +45,7 @@ func attr(s tracetest.SpanStub, key string) attribute.Value {
 
 // Two programs, each with a provider and a pool of its own, and the database between them: one trace, with a span for the emit, one
 // for each attempt, and the emit of the handler's own below that.
+// holds: traces (pgx, database/sql, batch)
 func TestOneTraceFromEmitToHandler(t *testing.T) {
 	t.Parallel()
 	for _, over := range []string{"pgx", "database/sql", "batch"} {
@@ -132,6 +133,7 @@ func TestOneTraceFromEmitToHandler(t *testing.T) {
 }
 
 // What a handler's commit refuses is an error of its span, though the handler returned nil.
+// holds: traces
 func TestSpanOfAFailedCommit(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -157,6 +159,7 @@ func TestSpanOfAFailedCommit(t *testing.T) {
 }
 
 // Without a provider nothing is recorded, and the trace goes through all the same.
+// holds: traces
 func TestTraceThroughANodeWithoutTracer(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)

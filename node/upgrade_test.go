@@ -22,6 +22,7 @@ import (
 
 // I2: pgmq is upgraded in place while producers emit and nodes handle. Upgrade scripts drop what depends on pgmq's types; nothing of
 // Nexus does.
+// holds: I2
 func TestPgmqIsUpgradedUnderLoad(t *testing.T) {
 	const from, to = "1.11.1", "1.13.0"
 	db := newDB(t)
@@ -90,6 +91,7 @@ func TestPgmqIsUpgradedUnderLoad(t *testing.T) {
 // I1: earlier schemas are upgraded while nodes of their time and producers are at work. Old nodes go on or hear that what they call is
 // gone; then the main job is done by a new one: what is left is handled, a failure recorded and buried, a dead letter replayed, a task
 // fired. Nothing is lost and nothing done twice.
+// holds: I1-upgrade, I1-locks
 func TestLandedSchemasAreUpgradedUnderLoad(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../migrate/testdata/schema-*.sql.gz")

@@ -14,6 +14,7 @@ import (
 	"github.com/nexuspg/nexus/operate"
 )
 
+// holds: operate
 func TestPeek(t *testing.T) {
 	db := newDB(t)
 	db.Exec(`select core.emit('shop', 'paid', '{"n": 9007199254740993}') from generate_series(1, 3)`)
@@ -47,6 +48,7 @@ func TestPeek(t *testing.T) {
 	})
 }
 
+// holds: operate
 func TestPurgeQueue(t *testing.T) {
 	db := newDB(t)
 	dbtest.EveryWay(t, db.Owner, func(t *testing.T, q nexus.DBTX) {
@@ -67,6 +69,7 @@ func TestPurgeQueue(t *testing.T) {
 	})
 }
 
+// holds: operate
 func TestPurgeQueueAllGoesOnInBatches(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -94,6 +97,7 @@ func TestQueueNames(t *testing.T) {
 	}
 }
 
+// holds: operate
 func TestEventStatusAndFindEvent(t *testing.T) {
 	db := newDB(t)
 	uid := dbtest.Get[string](db, `select event_uid::text from core.emit('shop', 'paid')`)
@@ -127,6 +131,7 @@ func TestEventStatusAndFindEvent(t *testing.T) {
 	})
 }
 
+// holds: operate
 func TestDrainAndForgetNode(t *testing.T) {
 	db := newDB(t)
 	dbtest.EveryWay(t, db.Owner, func(t *testing.T, q nexus.DBTX) {
@@ -161,6 +166,7 @@ func TestDrainAndForgetNode(t *testing.T) {
 	}
 }
 
+// holds: operate
 func TestRunSweep(t *testing.T) {
 	db := newDB(t)
 	dbtest.EveryWay(t, db.Owner, func(t *testing.T, q nexus.DBTX) {
@@ -179,6 +185,7 @@ func TestRunSweep(t *testing.T) {
 	}
 }
 
+// holds: operate
 func TestGrantAndRevokeNamespace(t *testing.T) {
 	db := newDB(t)
 	dbtest.EveryWay(t, db.Owner, func(t *testing.T, q nexus.DBTX) {

@@ -63,6 +63,7 @@ func TestAckNeedsTheLease(t *testing.T) {
 }
 
 // A delivery that no node handed out, or that was overwritten, names no lease, whatever its fields say.
+// holds: lent
 func TestAckOfADeliveryMadeByHand(t *testing.T) {
 	db := newDB(t)
 	if _, err := bus.Emit(t.Context(), db.Pool, "paid", nil, nil); err != nil {
@@ -106,6 +107,7 @@ func TestAckEveryWay(t *testing.T) {
 }
 
 // A claim whose commit is lost, in a failover or a restore, leaves the message unread; the next claim of it has the same read_ct.
+// holds: HA4
 func TestAckOfALostClaim(t *testing.T) {
 	db := newDB(t)
 	if _, err := bus.Emit(t.Context(), db.Pool, "paid", nil, nil); err != nil {

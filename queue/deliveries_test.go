@@ -13,6 +13,7 @@ import (
 	"github.com/nexuspg/nexus/queue"
 )
 
+// holds: L5
 func TestCancelAndRunDeliveriesNow(t *testing.T) {
 	db := newDB(t)
 	dbtest.EveryWay(t, db.Owner, func(t *testing.T, q nexus.DBTX) {
@@ -45,6 +46,7 @@ func TestCancelAndRunDeliveriesNow(t *testing.T) {
 }
 
 // What somebody else has locked is left to him, at once: no wait, and no answer that is wrong.
+// holds: L5
 func TestCancelLeavesWhatIsHeld(t *testing.T) {
 	db := newDB(t)
 	receipt, err := bus.Emit(t.Context(), db.Pool, "paid", nil, nil)

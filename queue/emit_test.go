@@ -81,6 +81,7 @@ func TestEmitWritesLogAndQueueInTheCallersTransaction(t *testing.T) {
 	}
 }
 
+// holds: not-yet-refused
 func TestEmitOptionsArrive(t *testing.T) {
 	db := newDB(t)
 	cause := uuid.New()

@@ -99,6 +99,7 @@ func TestWhatHintsSayToWriteIsAccepted(t *testing.T) {
 }
 
 // What Go says without a database is what SQL says, word for word.
+// holds: S3
 func TestCheckSaysWhatSQLSays(t *testing.T) {
 	conn := judgeOf(t, dbtest.New(t))
 	crons := expressions
@@ -150,6 +151,7 @@ func TestCheckSaysWhatSQLSays(t *testing.T) {
 	}
 }
 
+// holds: S3
 func FuzzCheckSaysWhatSQLSays(f *testing.F) {
 	for _, e := range expressions {
 		f.Add(e)

@@ -20,6 +20,7 @@ import (
 
 func fire(db *dbtest.DB) int { return dbtest.Get[int](db, "select core.fire_due_events()") }
 
+// holds: O1, O3
 func TestAnEventFiresOnceAtItsTime(t *testing.T) {
 	db := newDB(t)
 	start := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -126,6 +127,7 @@ func TestAnswers(t *testing.T) {
 }
 
 // O1: what a transaction scheduled or cancelled is undone with it.
+// holds: O1, O5
 func TestARollbackLeavesNothing(t *testing.T) {
 	db := newDB(t)
 	rolledBack := func(do func(tx pgx.Tx)) {
@@ -176,6 +178,7 @@ func TestARollbackLeavesNothing(t *testing.T) {
 }
 
 // O8: what a handler schedules says what it follows from.
+// holds: O8
 func TestTheChainTravelsAlong(t *testing.T) {
 	db := newDB(t)
 	d := &nexus.Delivery{Event: nexus.Event{UID: uuid.New(), Depth: 4}}
@@ -256,6 +259,7 @@ func TestRefusals(t *testing.T) {
 }
 
 // O2: what is due sooner than what a timer sleeps for wakes it; what is due later does not.
+// holds: O2
 func TestASoonerEventWakesTheTimers(t *testing.T) {
 	db := newDB(t)
 	conn := connect(t, db.Owner.Config().ConnConfig.Copy())

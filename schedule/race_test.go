@@ -99,6 +99,7 @@ func (a *answers) agree(t *testing.T, db *dbtest.DB, ids []uuid.UUID) {
 }
 
 // O4: eight workers fire what eight cancellers cancel, each of them every id.
+// holds: O4 (three isolation levels), O5 (a quarter rolls back)
 func TestCancelAgainstFire(t *testing.T) {
 	for _, level := range levels {
 		t.Run(string(level), func(t *testing.T) {
@@ -221,6 +222,7 @@ func cancelAsAProcess(url string) int {
 }
 
 // O4, O5: another process cancels a thousand events around their time, while this one fires what is due.
+// holds: O4
 func TestAnotherProcessCancelsAroundTheDueTime(t *testing.T) {
 	for _, level := range []pgx.TxIsoLevel{pgx.ReadCommitted, pgx.RepeatableRead} {
 		t.Run(string(level), func(t *testing.T) {
@@ -274,6 +276,7 @@ func TestAnotherProcessCancelsAroundTheDueTime(t *testing.T) {
 }
 
 // O5: a cancel that lost the race in REPEATABLE READ is told so by a typed error, and run again it gives the right answer.
+// holds: O5
 func TestALostCancelIsARestart(t *testing.T) {
 	db := newDB(t)
 	for _, level := range levels[1:] {

@@ -92,6 +92,7 @@ func TestARefusedTaskNamesItsField(t *testing.T) {
 	}
 }
 
+// holds: S12
 func TestDeclaredTasksAreApplied(t *testing.T) {
 	db := newDB(t)
 	dbtest.EveryWay(t, db.Pool, func(t *testing.T, q nexus.DBTX) {

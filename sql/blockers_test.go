@@ -12,6 +12,7 @@ import (
 )
 
 // Somebody else's open transaction is named, first of all, with who and since when, to a reader who is no superuser.
+// holds: P2-status
 func TestBlockersNameWhoHoldsTheHorizon(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")
@@ -78,6 +79,7 @@ func TestBlockersNameReplicationSlots(t *testing.T) {
 }
 
 // Of several who want one row the holder is named, and none of those that wait, whatever program they are.
+// holds: P3-blockers
 func TestBlockersNameTheHolderOfARow(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t)

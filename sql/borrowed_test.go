@@ -106,6 +106,7 @@ reset thieves.place;
 
 // A table owner's functions run in other people's sessions, of autovacuum too. Nothing is granted, dropped, read or emitted there that the
 // owner may not: neither by an administrator's session nor by one with a grant.
+// holds: I3-borrowed (a real autovacuum, ANALYZE, VACUUM, REFRESH, CREATE INDEX, REINDEX, definer triggers; in sessions of a superuser, an administrator and a producer)
 func TestNobodyBorrowsASession(t *testing.T) {
 	t.Parallel()
 	cluster, err := pgdev.StartForTests(t.Context(), pgdev.Options{Settings: map[string]string{"autovacuum_naptime": "1s"}}, dbtest.BuildTemplate)

@@ -8,6 +8,7 @@ import (
 )
 
 // P3: a view that looks at queues stops at 10,001 rows of each, whatever they hold. What is asserted is what is read: pages.
+// holds: P3 (pages read, by EXPLAIN)
 func TestViewsStopReading(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")

@@ -232,6 +232,7 @@ func transitions(loc *time.Location) (found []time.Time) {
 	return found
 }
 
+// holds: S4 (50,000 cases, 33 zones, the session's zone changed between)
 func TestNextSlotAgreesWithABruteForceOracle(t *testing.T) {
 	const expressions, instants = 5000, 10
 	db := dbtest.New(t)
@@ -295,6 +296,7 @@ func TestNextSlotAgreesWithABruteForceOracle(t *testing.T) {
 }
 
 // Away from transitions robfig/cron, which jobs of other schedulers run on, must agree; it reads what is stored.
+// holds: S3
 func TestNextSlotAgreesWithRobfigCron(t *testing.T) {
 	db := dbtest.New(t)
 	r := rand.New(rand.NewPCG(3, 1))

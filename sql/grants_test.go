@@ -58,6 +58,7 @@ const mayRead = `audit_log blockers consumers cron_drift cron_job_runs cron_jobs
 	scheduled_events scheduled_tasks scheduler_status sweep_status task_runs task_slots task_status unhandled_types
 	unresolved_dead_letters upcoming`
 
+// holds: I3
 func TestEachDutyMayWhatIsListed(t *testing.T) {
 	db := dbtest.New(t)
 	readers := []string{"nexus_reader", "nexus_operator", "nexus_admin"}
@@ -111,6 +112,7 @@ func fields(list string) []string {
 }
 
 // What a role may not call it cannot call: tried with every function of core as each duty, not only looked up.
+// holds: I3
 func TestRefusedFunctionsRefuse(t *testing.T) {
 	db := dbtest.New(t)
 	calls := column(t, db, `

@@ -67,6 +67,7 @@ end $f$`
 
 // Each argument of each function gets what nobody means, the others being as they should. What comes of it is done or refused by a
 // code of Nexus that names the argument: Postgres's own words for it name neither the argument nor the mend.
+// holds: hostile-arguments (each argument of each function: times, intervals, numbers at their ends, arrays, texts, every key of options)
 func TestHostileArgumentsAreRefusedByName(t *testing.T) {
 	db := dbtest.New(t)
 	place := everycall.Make(t, db, "shop", false)

@@ -15,6 +15,7 @@ import (
 // With thousands of namespaces in a database no sweep takes more locks than one transaction may without crowding others out, each goes on
 // where it ended, and delayed events come in time. `make test-long` makes 2,000, which takes minutes on a busy machine; the 400 of the
 // ordinary suite are enough for a sweep without bounds to hold too many locks.
+// holds: P3-namespaces (400 of them; 2,000 in `make test-long`)
 func TestManyNamespaces(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes hundreds of namespaces")

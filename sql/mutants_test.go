@@ -310,7 +310,7 @@ var mutants = []mutant{
 	{"N1 gone from this space", "core_private.was_killed", []string{"and p_node.metadata #>> '{process,space}' = p_info #>> '{process,space}'", ""}, "nodes/life", false},
 	{"N1 gone is no news of the next", "core.register_node", []string{", 'version', 'gone']", ", 'version']"}, "nodes/life", false},
 	{"N1 only a killed one is replaced", "core_private.was_killed", []string{"p_node.principal = core_private.principal()", "true"}, "nodes/life", false},
-	{"N1 drained once", "core.register_node", []string{"drain_requested_at = null", "drain_requested_at = n.drain_requested_at"}, "drain_node/request", false},
+	{"N4 drained once", "core.register_node", []string{"drain_requested_at = null", "drain_requested_at = n.drain_requested_at"}, "drain_node/request", false},
 	{"N1 a forgotten id is free", "core.forget_node", []string{"set state = 'lost'", "set state = n.state"}, "forget_node/frees_the_id", true},
 	{"N1 a lost node is cleared away", "core.forget_node", []string{"delete from core.nodes n where n.node_id = p_node_id;", "null;"}, "forget_node/frees_the_id", false},
 	{"P2 leases are told from waiting", "core.event_status", []string{"then 'in_flight' else 'waiting' end", "then 'waiting' else 'waiting' end"}, "event_status/each_place", false},

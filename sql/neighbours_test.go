@@ -52,6 +52,7 @@ var plans = []string{
 }
 
 // A2: whatever plan there is, the bounds of other people's tables are not taken for times.
+// holds: P2 (range, list and hash by every kind of key, before and after ANALYZE, under forced plans)
 func TestPartitionedTablesOfOthers(t *testing.T) {
 	db := dbtest.New(t)
 	neighbour := db.Neighbour()
@@ -100,6 +101,7 @@ func TestPartitionedTablesOfOthers(t *testing.T) {
 
 // A3: whoever maintains all that pg_partman knows leaves the log alone, and what somebody made of it all the same is put right. No row is
 // lost on the way.
+// holds: P2
 func TestGlobalMaintenanceOfOthers(t *testing.T) {
 	db := dbtest.New(t)
 	if !dbtest.Get[bool](db, `select exists (select from pg_extension where extname = 'pg_partman')`) {

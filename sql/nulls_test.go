@@ -51,6 +51,7 @@ begin
 	end loop;
 end $f$`
 
+// holds: hostile-arguments, null-arguments
 func TestNullArgumentsAreRefusedByName(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")

@@ -87,6 +87,7 @@ var arguments = map[string]string{
 }
 
 // No call as any duty runs what its caller planted, whatever the search path says and whatever it hands in as one.
+// holds: I3-paths (every function and view, as each duty, beside plants of every name)
 func TestNothingPlantedRuns(t *testing.T) {
 	db := dbtest.New(t)
 	plant(t, db)
@@ -160,6 +161,7 @@ func TestNothingPlantedRuns(t *testing.T) {
 
 // The few functions that are not pinned, so that they are inlined, find what they name in pg_catalog, core and core_private under any path.
 // The database is asked which objects such a body comes to depend on when it is read under a path of traps.
+// holds: I3-paths
 func TestUnpinnedBodiesNameEverythingInFull(t *testing.T) {
 	db := dbtest.New(t)
 	plant(t, db)

@@ -47,6 +47,7 @@ func noErrors(t *testing.T, errs []error) {
 }
 
 // E2: eight sessions, new keys each round, in any order, a third of the transactions rolled back.
+// holds: E2
 func TestDedupeKeysUnderRollbacks(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")
@@ -117,6 +118,7 @@ func TestDedupeKeysUnderRollbacks(t *testing.T) {
 
 // E2: an expired key is taken over by whoever commits. One who rolls back leaves it to the next, who must not be told of the event
 // that had the key before, since that is as if its own were lost.
+// holds: E2
 func TestAnExpiredKeyIsFreeAfterARollback(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")
@@ -134,6 +136,7 @@ func TestAnExpiredKeyIsFreeAfterARollback(t *testing.T) {
 
 // E2: of a key that ends with the handling of its event there is never more than one pending, while emitters, who may roll back, and
 // handlers get in each other's way; and whoever was told that its event was written finds it handled.
+// holds: E2
 func TestOneIsPendingAtATime(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")
@@ -201,6 +204,7 @@ func TestOneIsPendingAtATime(t *testing.T) {
 
 // E2: whoever changes something and emits with a key that holds while the event is queued has the change seen by a handler that began
 // after the commit, be it told that the event is a duplicate and commit however late.
+// holds: E2
 func TestWhatIsToldADuplicateIsSeen(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")
@@ -261,6 +265,7 @@ func TestWhatIsToldADuplicateIsSeen(t *testing.T) {
 }
 
 // E2: emitters that always overlap do not keep the event from everybody for ever.
+// holds: E2
 func TestAnEventIsHeldForASecond(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")
@@ -310,6 +315,7 @@ func TestAnEventIsHeldForASecond(t *testing.T) {
 }
 
 // D1: claimers share nothing, and together they get everything.
+// holds: D1-floor
 func TestClaimersShareNothing(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")
@@ -349,6 +355,7 @@ func TestClaimersShareNothing(t *testing.T) {
 }
 
 // L4: of many replays at once one replays.
+// holds: L4
 func TestReplayOnce(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")
@@ -410,6 +417,7 @@ func commit(tx pgx.Tx) error   { return tx.Commit(context.Background()) }
 func rollback(tx pgx.Tx) error { return tx.Rollback(context.Background()) }
 
 // E2: whoever comes second waits for the first, and gets its event if it commits, else one of its own.
+// holds: E2
 func TestASecondEmitWaitsForTheFirst(t *testing.T) {
 	const emit = `select event_uid || ' ' || duplicate from core.emit('shop', 'x', '1', '{"dedupe_key": "k"}')`
 	for name, end := range map[string]func(pgx.Tx) error{"commit": commit, "rollback": rollback} {
@@ -432,6 +440,7 @@ func TestASecondEmitWaitsForTheFirst(t *testing.T) {
 }
 
 // L4: a replay that comes while another is under way waits for it, and does nothing if that one commits.
+// holds: L4
 func TestASecondReplayWaitsForTheFirst(t *testing.T) {
 	for name, end := range map[string]func(pgx.Tx) error{"commit": commit, "rollback": rollback} {
 		t.Run(name, func(t *testing.T) {
@@ -455,6 +464,7 @@ func TestASecondReplayWaitsForTheFirst(t *testing.T) {
 }
 
 // NS1: twelve first users of a name.
+// holds: NS1
 func TestCreateNamespaceAtOnce(t *testing.T) {
 	db := dbtest.New(t)
 	noErrors(t, atOnce(t, db, 12, func(ctx context.Context, conn *pgx.Conn, _ int) error {
@@ -464,6 +474,7 @@ func TestCreateNamespaceAtOnce(t *testing.T) {
 }
 
 // N1: twins that start at once get different names, or one of them is refused.
+// holds: N1
 func TestTwinsAtOnce(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")
@@ -479,8 +490,12 @@ func TestTwinsAtOnce(t *testing.T) {
 		_, err := conn.Exec(ctx, `select core.register_node('shop', 'given', true, '{}')`)
 		return err
 	}) {
-		if err != nil {
-			refused++
+		if err == nil {
+			continue
+		}
+		refused++
+		if pg, ok := errors.AsType[*pgconn.PgError](err); !ok || pg.Code != "NX204" {
+			t.Errorf("a twin was refused by %v", err)
 		}
 	}
 	if refused != 5 {
@@ -489,6 +504,7 @@ func TestTwinsAtOnce(t *testing.T) {
 }
 
 // D1: an emitter that commits late lies below the floor; the sweep finds it.
+// holds: D1-floor
 func TestSweepFindsLateCommits(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")
@@ -516,6 +532,7 @@ func TestSweepFindsLateCommits(t *testing.T) {
 }
 
 // E5: emit notifies only while somebody waits.
+// holds: E5
 func TestWakeOnlyWhoWaits(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")
@@ -553,6 +570,7 @@ func TestWakeOnlyWhoWaits(t *testing.T) {
 }
 
 // P3: a queue that somebody has locked is reported without numbers and holds up nobody.
+// holds: P3
 func TestQueueMetricsDoNotWaitForALockedQueue(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("closed")
@@ -580,6 +598,7 @@ func TestQueueMetricsDoNotWaitForALockedQueue(t *testing.T) {
 }
 
 // I4: one tick at a time; the second leaves at once instead of waiting.
+// holds: I4
 func TestASecondTickLeaves(t *testing.T) {
 	db := dbtest.New(t)
 	db.Exec(`select core.tick()`) // what is overdue is run beside another
@@ -620,6 +639,7 @@ func parkingSessions(t *testing.T, db *dbtest.DB, rounds int, sessions ...string
 
 // D7: while types gain and lose their nodes, and sweeps, claims, settlements and burials go on, each message is in one place, and
 // none is handled and given up. An error, such as a deadlock, fails the test.
+// holds: D7
 func TestParkingRaces(t *testing.T) {
 	db := dbtest.New(t)
 	db.Exec(`select core.create_namespace('shop', '{"unhandled_after": "1 s"}')`)
@@ -658,6 +678,7 @@ func TestParkingRaces(t *testing.T) {
 }
 
 // D7: whoever registers or asks again while a parking is under way waits for it and gets what it parked.
+// holds: D7
 func TestRegisteringWaitsForParking(t *testing.T) {
 	for name, call := range map[string]string{
 		"register": `select core.register_node('shop', 'b', true, '{y}')`,
@@ -709,6 +730,7 @@ func waitsForParking(t *testing.T, call string) {
 }
 
 // D7: parking passes over what a claim under way has locked, and what another has leased since it looked.
+// holds: D7
 func TestParkingLeavesWhatIsClaimed(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")
@@ -734,6 +756,7 @@ func TestParkingLeavesWhatIsClaimed(t *testing.T) {
 }
 
 // D7: a namespace is dropped beside parkings and registrations without a deadlock.
+// holds: D7
 func TestDropBesideParking(t *testing.T) {
 	db := dbtest.New(t)
 	db.Exec(`create function public.round(p_n int) returns void language plpgsql as $$
@@ -775,6 +798,7 @@ func TestDropWaitsForFiring(t *testing.T) {
 }
 
 // NS5: who drops a namespace waits for a schedule under way, and sees its event; who schedules while it is dropped finds it gone.
+// holds: NS5
 func TestDropAgainstSchedule(t *testing.T) {
 	const schedule = `select core.schedule_event('shop', 'x', '1', now() + interval '1 hour')::text`
 	const drop = `select core.drop_namespace('shop', 'shop')::text`
@@ -794,6 +818,7 @@ func TestDropAgainstSchedule(t *testing.T) {
 }
 
 // O1: of two that schedule one id the second waits; it gets the same id if the first commits, and writes its own row if not.
+// holds: O1
 func TestASecondScheduleWaitsForTheFirst(t *testing.T) {
 	const schedule = `select core.schedule_event('shop', 'x', '1', '2040-01-01Z', '{"schedule_id": "aaaaaaaa-0000-0000-0000-000000000001"}')::text`
 	for name, end := range map[string]func(pgx.Tx) error{"commit": commit, "rollback": rollback} {
@@ -813,6 +838,7 @@ func TestASecondScheduleWaitsForTheFirst(t *testing.T) {
 
 // Whoever touches several messages locks them in one order, however they are named and wherever they lie: else a renewal and a settlement,
 // say, deadlock. One that waits for the first holds none of the others.
+// holds: D2-order
 func TestMessagesAreLockedInOneOrder(t *testing.T) {
 	const (
 		n    = 40

@@ -57,6 +57,7 @@ func where(err error) string {
 
 // I5: in a restricted namespace the main job goes on beside whatever a login without any role, or one with every duty but no grant,
 // does in a transaction that it leaves open: advisory locks, calls for all namespaces, table locks.
+// holds: I5-strangers
 func TestStrangersKeepNobodyWaiting(t *testing.T) {
 	db := dbtest.New(t)
 	stranger := actor(t, db, "t_stranger")
@@ -168,6 +169,7 @@ func TestStrangersKeepNobodyWaiting(t *testing.T) {
 }
 
 // H3: a batch is alive as long as its transaction, whoever looks.
+// holds: I5-strangers
 func TestABatchLivesAsLongAsItsTransaction(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")
@@ -200,6 +202,7 @@ func TestABatchLivesAsLongAsItsTransaction(t *testing.T) {
 
 // P1: old months are dropped beside a reader who has left a transaction open: that fails, coded and with his name, and nobody who emits
 // waits for it. A transaction that emits meanwhile is no hindrance for longer than it lasts.
+// holds: P1-retention
 func TestRetentionBesideAReader(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")
@@ -250,6 +253,7 @@ func TestRetentionBesideAReader(t *testing.T) {
 }
 
 // I5: in an open namespace, too, whoever registers or waits in a transaction that stays open keeps nobody else from either.
+// holds: I5
 func TestAnOpenRegistrationKeepsNobodyWaiting(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t)

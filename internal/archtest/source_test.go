@@ -59,6 +59,7 @@ var sqlWord = regexp.MustCompile(`(?i)\b(select|from|where|values|call|set)\b|^\
 
 // A command calls the functions of the core by their names in Go, as every program may, and reads views and tables. What it prints of them,
 // such as a line to run in psql, is prose.
+// holds: cli-no-calls
 func TestNoCallsInSQLInTheCommandLine(t *testing.T) {
 	looked := 0
 	for _, p := range modulePackages(t) {

@@ -13,6 +13,7 @@ import (
 
 // What has to go alone and is left, since something else of the node has the turn, is looked for again when the turn is free, however far
 // the walk has gone meanwhile.
+// holds: alone-left
 func TestBatchesComeBackForWhatTheyLeftAlone(t *testing.T) {
 	hs, err := handlers.New([]*handlers.Handler{{Pattern: "*"}}, nexus.RetryPolicy{})
 	if err != nil {

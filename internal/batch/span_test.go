@@ -5,6 +5,7 @@ import (
 	"time"
 )
 
+// holds: H3-span
 func TestSpanGrowsWhileHandlersAreQuick(t *testing.T) {
 	s := newSpan(100, true)
 	s.committed(60, 0, time.Millisecond)
@@ -34,6 +35,7 @@ func TestSpanGrowsWhileHandlersAreQuick(t *testing.T) {
 }
 
 // What comes to nothing runs again one by one, so it must not be large each time.
+// holds: H3-span
 func TestSpanStaysSmallAfterOneThatCameToNothing(t *testing.T) {
 	s := newSpan(100, true)
 	s.committed(100, 0, time.Millisecond)
@@ -49,6 +51,7 @@ func TestSpanStaysSmallAfterOneThatCameToNothing(t *testing.T) {
 	}
 }
 
+// holds: H3-span
 func TestSpanIsWhatWasAskedFor(t *testing.T) {
 	s := newSpan(40, false)
 	if s.committed(40, 0, time.Millisecond); s.now != 40 {

@@ -96,6 +96,7 @@ func TestEventsAreHandledAndSettled(t *testing.T) {
 }
 
 // A server that hangs is left after half a minute and told of, and what was done meanwhile counts once it answers again.
+// holds: engines
 func TestAnExchangeThatTimesOut(t *testing.T) {
 	var handled atomic.Int32
 	looping(t, 1, []*handlers.Handler{leasedHandler("*", func(context.Context, *nexus.Delivery) error {
@@ -126,6 +127,7 @@ func TestAnExchangeThatTimesOut(t *testing.T) {
 }
 
 // A handler whose lease is lost is told soon, and its result is refused.
+// holds: lease-keeper
 func TestALeaseThatIsLostWhileItsHandlerRuns(t *testing.T) {
 	var causes chan error // made in the bubble, or nobody waits durably
 	looping(t, 1, []*handlers.Handler{leasedHandler("*", func(ctx context.Context, _ *nexus.Delivery) error {
@@ -152,6 +154,7 @@ func TestALeaseThatIsLostWhileItsHandlerRuns(t *testing.T) {
 }
 
 // Whoever cannot renew must be done before someone else may begin.
+// holds: lease-keeper
 func TestALeaseThatCannotBeRenewed(t *testing.T) {
 	var ended chan error // made in the bubble, or nobody waits durably
 	looping(t, 1, []*handlers.Handler{leasedHandler("*", func(ctx context.Context, _ *nexus.Delivery) error {
@@ -179,6 +182,7 @@ func TestALeaseThatCannotBeRenewed(t *testing.T) {
 }
 
 // A lease is renewed for as long as the handler runs.
+// holds: lease-keeper
 func TestALeaseIsRenewed(t *testing.T) {
 	looping(t, 1, []*handlers.Handler{leasedHandler("*", func(ctx context.Context, d *nexus.Delivery) error {
 		select {
@@ -197,6 +201,7 @@ func TestALeaseIsRenewed(t *testing.T) {
 }
 
 // A handler that ignores the end of its context costs a worker until it comes back, and its event nothing but the attempt.
+// holds: engines
 func TestAHandlerThatIgnoresItsEnd(t *testing.T) {
 	var back chan struct{} // made in the bubble, or nobody waits durably
 	h := leasedHandler("stays", func(context.Context, *nexus.Delivery) error {
@@ -303,6 +308,7 @@ func TestHandlersThatEndBadly(t *testing.T) {
 }
 
 // A verdict that the database refuses holds up nothing else, and becomes a failure that says why.
+// holds: engines
 func TestARefusedVerdict(t *testing.T) {
 	looping(t, 3, []*handlers.Handler{leasedHandler("*", func(_ context.Context, d *nexus.Delivery) error {
 		if d.Type == "odd" && d.Attempt == 1 {
@@ -363,6 +369,7 @@ func TestAHandlerWithFewWorkers(t *testing.T) {
 }
 
 // What processes have died of goes alone.
+// holds: engines
 func TestWhatMayKillAProcessGoesAlone(t *testing.T) {
 	var now, most atomic.Int32
 	looping(t, 5, []*handlers.Handler{leasedHandler("*", func(context.Context, *nexus.Delivery) error {

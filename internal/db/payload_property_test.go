@@ -1,3 +1,5 @@
+// holds: E3
+
 package db_test
 
 import (

@@ -1,3 +1,5 @@
+// holds: E3
+
 package db_test
 
 import (
@@ -32,6 +34,7 @@ var hostile = map[string][2]string{
 	"plan_cache_mode":                     {"force_generic_plan", "auto"},
 }
 
+// holds: settings
 func TestOwnSettings(t *testing.T) {
 	d := dbtest.New(t)
 	name := d.Owner.Config().ConnConfig.Database

@@ -16,6 +16,7 @@ import (
 
 func TestMain(m *testing.M) { Main(m) }
 
+// holds: I5-login
 func TestTheLoginIsAnOrdinaryOne(t *testing.T) {
 	db := New(t)
 	var user, path string

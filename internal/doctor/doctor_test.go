@@ -68,6 +68,7 @@ func TestWherePgCronFires(t *testing.T) {
 	}
 }
 
+// holds: doctor-unseen
 func TestOrdinaryLogin(t *testing.T) {
 	db := dbtest.New(t)
 	checks := examine(t, db.Pool)
@@ -182,6 +183,7 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 }
 
 // Of a queue that has lost its table one check complains, and no other one for it.
+// holds: node-lost-queue
 func TestALostQueueIsOneFinding(t *testing.T) {
 	db := dbtest.New(t)
 	db.Exec(`select core.create_namespace('shop'); select core.schedule_event('shop', 'x', '1', core.now());
@@ -199,6 +201,7 @@ func TestALostQueueIsOneFinding(t *testing.T) {
 }
 
 // Whoever may not see something hears neither that it is well nor that it is not.
+// holds: doctor-unseen
 func TestWhatIsNotVisibleIsNotWell(t *testing.T) {
 	db := dbtest.New(t)
 	db.Exec("select core.tick(); select core.create_namespace('shop')")

@@ -9,6 +9,7 @@ import (
 )
 
 // Each safe mend is run on a database that needs it.
+// holds: node-lost-queue, doctor-fix
 func TestFixMends(t *testing.T) {
 	for _, c := range []struct {
 		check, harm, fix string
@@ -57,6 +58,7 @@ func TestFixMends(t *testing.T) {
 
 // A partition that is missing cannot be made while its rows stand in the default one, so these move first, and what then is a gap
 // is filled.
+// holds: doctor-fix
 func TestFixGoesFromCauseToEffect(t *testing.T) {
 	db := dbtest.New(t)
 	db.Exec(`do $$ declare p text; begin
@@ -82,6 +84,7 @@ func TestFixGoesFromCauseToEffect(t *testing.T) {
 	}
 }
 
+// holds: doctor-fix
 func TestFixSaysWhatItCannot(t *testing.T) {
 	db := dbtest.New(t)
 	db.Exec("update core_private.sweeps set function = 'core.nothing()', failures = 1 where name = 'reap'")
@@ -106,6 +109,7 @@ func TestFixSaysWhatItCannot(t *testing.T) {
 }
 
 // Nothing that removes, ends or overrides is done unasked.
+// holds: doctor-fix
 func TestFixLeavesToPeopleWhatIsTheirs(t *testing.T) {
 	db := dbtest.New(t)
 	db.Exec("select core.tick()")
@@ -132,6 +136,7 @@ func TestFixLeavesToPeopleWhatIsTheirs(t *testing.T) {
 	}
 }
 
+// holds: doctor-fix
 func TestFixJobs(t *testing.T) {
 	db := dbtest.Cron(t)
 	db.Exec("select core.sync_cron_jobs()")

@@ -28,6 +28,7 @@ func TestJobsOfARoleThatIsGone(t *testing.T) {
 	}
 }
 
+// holds: doctor-unseen
 func TestJobsAreNotVisibleToAll(t *testing.T) {
 	db := dbtest.New(t)
 	if c := named(t, examine(t, db.Pool), jobs); c.State != Unknown || !strings.Contains(c.Found, "not visible") {

@@ -11,6 +11,7 @@ import (
 )
 
 // ALTER SYSTEM takes a literal for each name; one literal with a comma in it is one name, with which no server starts.
+// holds: doctor-mends
 func TestAListKeepsItsNamesApart(t *testing.T) {
 	t.Parallel()
 	for list, want := range map[string]string{

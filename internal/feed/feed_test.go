@@ -1,3 +1,5 @@
+// holds: engines
+
 package feed
 
 import (
@@ -14,6 +16,7 @@ import (
 )
 
 // What was decided before is not said after what was decided since.
+// holds: E5-together
 func TestAnOldAnnouncementIsNotMade(t *testing.T) {
 	t.Parallel()
 	var said []time.Duration

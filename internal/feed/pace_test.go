@@ -1,3 +1,5 @@
+// holds: engines
+
 package feed
 
 import (
@@ -33,6 +35,7 @@ func TestPausesDoubleUpToPoll(t *testing.T) {
 	}
 }
 
+// holds: E5-together
 func TestEmittersAreAskedToCallOnlyWhileIdle(t *testing.T) {
 	p := pace{poll: time.Second, pause: firstPause}
 	now := time.Now()
@@ -76,6 +79,7 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
+// holds: E5-idle
 func TestAnIdleEngineRestsWhileALookoutIsAnswered(t *testing.T) {
 	p := pace{poll: time.Second, pause: firstPause}
 	now := time.Now()

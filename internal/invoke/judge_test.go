@@ -15,6 +15,7 @@ import (
 )
 
 // The table of what a handler may count on, as far as it depends on how the handler ended.
+// holds: H3-verdicts
 func TestJudge(t *testing.T) {
 	boom := errors.New("boom")
 	for name, c := range map[string]struct {

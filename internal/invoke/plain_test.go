@@ -2,6 +2,7 @@ package invoke
 
 import "testing"
 
+// holds: session
 func TestPlainStatements(t *testing.T) {
 	for sql, want := range map[string]bool{
 		`insert into public.effect values ($1, $2, $3)`:                                            true,

@@ -1,3 +1,5 @@
+// holds: lease-keeper
+
 package lease
 
 import (

@@ -57,6 +57,7 @@ var settings = []string{
 
 // A8: the main job under each setting, of the database, which all have it from, and of the roles that take part: by turns, and with
 // NEXUS_TEST_LONG each both ways.
+// holds: settings (the main job under each)
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	for i, setting := range settings {

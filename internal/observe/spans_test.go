@@ -15,6 +15,7 @@ import (
 )
 
 // A batch has many origins and can be the child of none: its span has links to those that there are.
+// holds: traces
 func TestABatchHasLinks(t *testing.T) {
 	spans := tracetest.NewInMemoryExporter()
 	provider := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))

@@ -44,6 +44,7 @@ func TestAClaimLeavesPlacesToOthers(t *testing.T) {
 }
 
 // A runner that has always more to do gives each place that gets free to who waits, and gets it back in its turn.
+// holds: workers
 func TestWhoWaitsIsServedInOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -130,6 +131,7 @@ func TestAllStuck(t *testing.T) {
 }
 
 // However many runners come and go, no more places are held than there are, and none is lost.
+// holds: workers
 func TestNoPlaceIsLost(t *testing.T) {
 	t.Parallel()
 	const total, runners, rounds = 3, 8, 2000

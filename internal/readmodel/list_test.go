@@ -38,6 +38,7 @@ func TestRecordsKeepOrderAndDigits(t *testing.T) {
 }
 
 // What a pattern matches is said by core_private.matches; the condition here is one that an index serves, and picks the same.
+// holds: lists-types (readmodel beside core_private.matches)
 func TestTypesArePickedAsConsumersPickThem(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t)

@@ -14,6 +14,7 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
+// holds: sources
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	sourcetest.Run(t, func(t *testing.T, try func(*testing.T, sourcetest.Bench)) {
@@ -30,6 +31,7 @@ func TestMemory(t *testing.T) {
 	})
 }
 
+// holds: sources
 func TestDeliveries(t *testing.T) {
 	t.Parallel()
 	sourcetest.Run(t, func(t *testing.T, try func(*testing.T, sourcetest.Bench)) {

@@ -9,6 +9,7 @@ import (
 )
 
 // Whoever does not trace pays nothing.
+// holds: traces
 func TestNoTraceNoCost(t *testing.T) {
 	ctx, headers := t.Context(), map[string]string{"k": "v"}
 	if n := testing.AllocsPerRun(100, func() {

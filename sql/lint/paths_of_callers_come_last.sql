@@ -1,6 +1,7 @@
 -- error: what is looked up after a function set a search_path that its caller chose is found in it, as the function's owner.
 -- remedy: perform set_config('search_path', p_search_path, false); return v_…; end. A plain variable of the function's own type is not
 -- looked up. Nothing else may set a search_path: it would outlive the pinned one.
+-- holds: I3-paths
 select p.oid::regprocedure::text
   from pg_proc p
  where p.pronamespace in ('core'::regnamespace, 'core_private'::regnamespace)

@@ -1,4 +1,5 @@
 -- the keys given are replaced, the others stay
+-- holds: NS1
 select core.create_namespace('shop', '{"metadata": {"team": "a"}, "unhandled_after": "2 h"}');
 select core.alter_namespace('shop', '{"dedupe_for": "1 day", "restricted": true}');
 select is((select (metadata, unhandled_after, dedupe_for, restricted)::text from core.namespaces), '("{""team"": ""a""}",02:00:00,"1 day",t)', 'the others stay');

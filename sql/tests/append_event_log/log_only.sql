@@ -1,4 +1,5 @@
 -- 11: a log row, no delivery
+-- holds: P1
 select core.create_namespace('shop');
 create temporary table r as select core.append_event_log('shop', 'a', '{"x": 1}', 'n') as id, core.append_event_log('shop', 'a', '{"x": 1}', null, gen_random_uuid(), '{"messageId": 1}') as id2;
 select is((select (payload, producer_node_id, scheduled_task_id, metadata)::text from core.event_log join r on event_id = id), '("{""x"": 1}",n,,{})', 'a NULL metadata becomes {}');

@@ -1,4 +1,5 @@
 -- L2 and the table of retention: failed attempts 7 days, resolved dead letters 30, unresolved ones for ever
+-- holds: L1, L2
 select core.create_namespace('shop');
 select core.emit_batch('shop', '{a,a}', '{1,2}');
 select core.claim('core_events_shop', '{a}', '{0}', 10, '30 s');

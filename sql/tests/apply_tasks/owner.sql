@@ -1,4 +1,5 @@
 -- S12: declared schedules
+-- holds: S12
 select core.create_namespace('shop');
 select core.create_namespace('mall');
 select core.schedule_task('shop', 'by-hand', '0 1 * * *', 'x');

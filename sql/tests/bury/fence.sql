@@ -1,4 +1,5 @@
 -- L2, L3: what is buried is still held by the fence; ledger, copy and removal are one statement; a source is buried once a round
+-- holds: L1, L2, L3
 select core.create_namespace('shop');
 select core.emit_batch('shop', '{a,a,a}', '{1,2,3}');
 select core.claim('core_events_shop', '{a}', '{0}', 10, '30 s');

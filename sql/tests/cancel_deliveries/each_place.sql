@@ -1,4 +1,5 @@
 -- deliveries are cancelled wherever they wait, and leave a trace; what is handled now is left alone
+-- holds: L5
 update nexus_test.clock set frozen = '2030-01-01T00:00:00Z', shift = '0';
 select core.create_namespace('shop');
 create function pg_temp.cancel(p_ids bigint[]) returns text language sql as $$

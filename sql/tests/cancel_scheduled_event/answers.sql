@@ -1,3 +1,4 @@
+-- holds: NS5, O4, I3-everything
 select core.create_namespace('shop'), core.create_namespace('closed', '{"restricted": true}');
 update nexus_test.clock set frozen = '2030-01-01 00:00:00Z';
 select core.schedule_event('shop', 'x', '1', '2030-01-02 00:00:00Z', jsonb_build_object('schedule_id', format('aaaaaaaa-0000-0000-0000-00000000000%s', g))) from generate_series(1, 3) g;

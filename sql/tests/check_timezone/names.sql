@@ -1,4 +1,5 @@
 -- S4: names of zones
+-- holds: S4
 select is(core_private.check_timezone(n), w, format('%s is %s', n, w))
   from (values ('Europe/Berlin', 'Europe/Berlin'), ('europe/BERLIN', 'Europe/Berlin'), ('utc', 'UTC'), ('GMT', 'GMT'), ('pacific/easter', 'Pacific/Easter'),
                ('america/argentina/buenos_aires', 'America/Argentina/Buenos_Aires'), ('etc/gmt+5', 'Etc/GMT+5')) c(n, w);

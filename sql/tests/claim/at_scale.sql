@@ -1,5 +1,6 @@
 -- D1, D7, D8: what a claim, a sweep and an empty poll cost does not grow with what is parked, delayed, hidden or handled by nobody.
 -- Pages are counted, not time: 20,000 rows or more of each, which a walk over all would show.
+-- holds: D1 (pages read, with and without statistics), D8
 select core.create_namespace('shop');
 select core.register_node('shop', 'n', true, '{mine,zz.*}');
 create function pg_temp.pages(p_sql text) returns bigint language plpgsql as $$

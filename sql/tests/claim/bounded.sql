@@ -1,4 +1,5 @@
 -- D1: a claim looks at a bounded part of the queue
+-- holds: D1
 select core.create_namespace('shop');
 select setval(pg_get_serial_sequence('pgmq.q_core_events_shop', 'msg_id'), 1000000);
 select core.emit('shop', 'a');

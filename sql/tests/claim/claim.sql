@@ -1,4 +1,5 @@
 -- D1, D4, D6
+-- holds: D1-floor, D6
 select core.create_namespace('shop');
 select core.emit_batch('shop', array['a', 'b', 'a', 'c.d'], array['1', '2', '3', '4']::jsonb[]);
 create temporary table c1 as select * from core.claim('core_events_shop', '{a}', '{0}', 10, '30 s');

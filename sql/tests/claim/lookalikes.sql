@@ -1,4 +1,5 @@
 -- D1: a number or a boolean in eventType is no type, even where somebody handles a type that is spelt like it
+-- holds: D1-types
 select core.create_namespace('shop');
 select pgmq.send('core_events_shop'::text, m) from unnest(array['{"eventType": true}', '{"eventType": 5}', '{"eventType": 1.50}', '{"eventType": {"a": 1}}', '{"eventType": "true"}', '{"eventType": "5"}', '{"eventType": "1.50"}']::jsonb[]) m;
 create temporary table c as select * from core.claim('core_events_shop', '{true,5,1.50,"{\"a\": 1}"}', '{0,0,0,0}', 10, '30 s');

@@ -1,4 +1,5 @@
 -- Whatever touches a queue without a table says so by its code; whatever does not goes on. Rights come first.
+-- holds: NS1-lost-queues
 select core.create_namespace('shop'), core.create_namespace('vault', '{"restricted": true}');
 select core.register_node('shop', 'n1', true, '{x}');
 create role t_node in role nexus_consumer, nexus_reader, nexus_operator;

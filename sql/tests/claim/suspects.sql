@@ -1,4 +1,5 @@
 -- C2: what may have killed a process goes alone, and only what died alone has an attempt counted
+-- holds: D6
 select core.create_namespace('shop');
 select core.emit_batch('shop', array_fill('a'::text, array[5]), array_fill('1'::jsonb, array[5]));
 create temporary table c (n int, outcome text, msg_id bigint, read_ct int, headers jsonb, last_read_at timestamptz);

@@ -1,4 +1,5 @@
 -- D1: a batch looks at a bounded part of the queue, too
+-- holds: D1
 select core.create_namespace('shop');
 create function pg_temp.claim(p_floor bigint, p_leased boolean) returns text language sql as $$
   select coalesce(string_agg(c.msg_id::text, ',' order by c.msg_id) filter (where c.outcome = 'claimed'), '-') || ' '

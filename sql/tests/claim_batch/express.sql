@@ -1,4 +1,5 @@
 -- H3: locked, not counted
+-- holds: H3
 select core.create_namespace('shop');
 select core.emit_batch('shop', array['a', 'b', 'a', 'c.d', 'a'], array['1', '2', '3', '4', '5']::jsonb[]);
 set local statement_timeout = '1 min';

@@ -1,4 +1,5 @@
 -- S3: whatever is refused, by field and position, with the mend
+-- holds: S3
 create function pg_temp.refusal(e text) returns text[] language plpgsql as $$
 declare m text; h text; c text;
 begin

@@ -1,4 +1,5 @@
 -- S3: what is accepted, and how it is stored
+-- holds: S3
 select is(core_private.compile_cron(e) ->> 'expression', w, format('%s is stored as %s', e, w))
   from (values
     ('  05  04 * * *' || E'\t', '5 4 * * *'), ('*/1 */5 * * *', '* */5 * * *'), ('0 0 1,15 JAN-mar,12 *', '0 0 1,15 jan-mar,12 *'),

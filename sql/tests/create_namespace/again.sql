@@ -1,4 +1,5 @@
 -- NS1: again, what is given must be what is in force; what is left out is no opinion.
+-- holds: NS1, not-yet-refused
 create function pg_temp.refused(p_namespace text, p_options jsonb, out code text, out said text, out hint text) language plpgsql as $$
 begin
   perform core.create_namespace(p_namespace, p_options);

@@ -1,4 +1,5 @@
 -- A queue that another role owns cannot be adopted; the error says how it could
+-- holds: NS3
 create role t_other; grant usage on schema tap to t_other;
 select pgmq."create"('core_events_theirs');
 alter table pgmq.q_core_events_theirs owner to t_other;

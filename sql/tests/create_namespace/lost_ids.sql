@@ -1,4 +1,5 @@
 -- A queue that is made again gives no id that something still refers to: whatever does so, wherever it stands.
+-- holds: NS1-lost-queues
 select core.create_namespace('shop'), core.create_namespace('other');
 select core.schedule_task('shop', 't', '0 0 1 1 *', 'x');
 select is(core_private.above_known_ids('core_events_shop'), 1000001::bigint, 'a million beyond nothing');

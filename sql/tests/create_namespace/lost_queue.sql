@@ -1,4 +1,5 @@
 -- A queue that was dropped behind Nexus's back is made again as at first, whatever of it is gone, and no id is given twice.
+-- holds: NS1-lost-queues
 select core.create_namespace('shop', '{"retry": {"max_attempts": 3}}'), core.create_namespace('whole');
 create function pg_temp.refused(p_sql text, out code text, out message text, out field text, out hint text) language plpgsql as $$
 begin

@@ -1,5 +1,6 @@
 -- Existence comes before rights: whoever has a duty hears that a namespace is there, with its options, and may ask for it again and again.
 -- A restricted one is, to who has no duty in it, like one that is not there; who may not create is told who may, and what to have run.
+-- holds: NS1
 select core.create_namespace('shop', '{"retry": {"base": "2 s"}, "metadata": {"key": "of the owners"}}');
 select core.create_namespace('vault', '{"restricted": true, "metadata": {"key": "of the owners"}}');
 create role t_producer; grant nexus_producer to t_producer;

@@ -1,4 +1,5 @@
 -- While a dead-letter queue is missing nothing is buried, and nobody is kept from his events; while a queue is missing nothing is replayed to it.
+-- holds: NS1-lost-queues
 select core.create_namespace('shop'), core.create_namespace('other');
 select core.emit(ns, 'x', to_jsonb(g)) from generate_series(1, 3) g, unnest('{shop,other}'::text[]) ns;
 select core_private.bury('core_events_shop', 'n', '{1}', '{0}', '{r}', '{e}'), core_private.bury('core_events_other', 'n', '{1}', '{0}', '{r}', '{e}');

@@ -1,4 +1,5 @@
 -- L1 to L4
+-- holds: L1, L2, L3, L4
 alter table core.dead_letters alter column dead_letter_id restart;
 select core.create_namespace('shop');
 select core.emit('shop', 'a', '{"v": 1}', '{"headers": {"h": "1"}, "ordering_key": "o"}');

@@ -1,4 +1,5 @@
 -- What an idle node asks: is anything due, and if not, when; and who is called before that
+-- holds: E5-idle
 select core.create_namespace('shop');
 select is(core.look('core_events_shop', '10 s'), null, 'nothing waits');
 select ok((select waiting_until > core.now() from core_private.wake_flags where key = 'core_events_shop'), 'emitters are asked to call');

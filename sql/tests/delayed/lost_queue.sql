@@ -1,4 +1,5 @@
 -- What is delayed for a queue without a table is kept until that is back, and holds up nobody.
+-- holds: NS1-lost-queues
 select core.create_namespace('shop'), core.create_namespace('gone');
 select core.emit('gone', 'x', '1', '{"delay": "1 min"}');
 drop table pgmq.q_core_events_gone;

@@ -1,4 +1,5 @@
 -- D8: what waits long waits apart, and comes back as it was
+-- holds: D8
 select core.create_namespace('shop');
 select core.emit_batch('shop', '{a,b,c,d,e}', '{1,2,3,4,5}', array['{"headers": {"k": "v"}}', null, null, null, '{"delay": "1 h"}']::jsonb[]);
 select core.claim('core_events_shop', '{a,b,c}', '{0,0,0}', 3, '1 h');

@@ -1,5 +1,6 @@
 -- E1: whatever writes deliveries, each consumer gets the same. All writers run against one table of consumers, in a namespace with the
 -- consumer default and in one without, and each delivery on a queue and in core.delayed is compared.
+-- holds: E1-all-writers
 create function pg_temp.consumer(p_ns text, p_name text, p_patterns text[], p_state text) returns void language plpgsql as $$
 declare v_id integer; v_queue text := 'core_events_' || p_ns || '__' || p_name;
 begin

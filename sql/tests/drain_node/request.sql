@@ -1,4 +1,5 @@
 -- a request that the node obeys
+-- holds: L5-who, N4-operator
 select core.create_namespace('shop');
 create temporary table n as select * from core.register_node('shop', 'n', true, '{a}');
 select ok(not core.must_drain('n', incarnation), 'nobody asked') from n;

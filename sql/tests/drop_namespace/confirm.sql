@@ -1,4 +1,5 @@
 -- NS5
+-- holds: NS5
 select core.create_namespace('shop'), core.create_namespace('other');
 select core.emit('other', 'x');
 select throws_ok($$select core.drop_namespace('shop', 'shp')$$, 'NX206', null, 'asks for the name twice');

@@ -1,4 +1,5 @@
 -- A namespace whose queues have lost tables is dropped like any other, with what is left of them.
+-- holds: NS1-lost-queues
 select core.create_namespace('shop');
 drop table pgmq.q_core_events_shop, pgmq.a_core_events_shop_dlq;
 select core.drop_namespace('shop', 'shop');

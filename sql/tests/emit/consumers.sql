@@ -1,4 +1,5 @@
 -- E1: one log row, one delivery a matching consumer
+-- holds: E1
 select core.create_namespace('shop');
 create function pg_temp.consumer(p_name text, p_patterns text[]) returns void language plpgsql as $$
 declare v_id integer;

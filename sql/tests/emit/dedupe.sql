@@ -1,4 +1,5 @@
 -- E2 within one session; races are in Go
+-- holds: E2
 select core.create_namespace('shop', '{"dedupe_for": "1 day"}');
 create temporary table a as select * from core.emit('shop', 'x', '1', '{"dedupe_key": "k"}');
 create temporary table b as select * from core.emit('shop', 'y', '2', '{"dedupe_key": "k"}');

@@ -1,4 +1,5 @@
 -- What goes to a queue that has lost its table is refused by name; what does not is emitted, and what is delayed waits for the table.
+-- holds: NS1-lost-queues
 select core.create_namespace('shop');
 create function pg_temp.consumer(p_name text, p_patterns text[]) returns void language plpgsql as $$
 declare v_id integer;

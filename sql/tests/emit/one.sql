@@ -1,4 +1,5 @@
 -- E1, E4, and the shape of the message
+-- holds: E1, E4
 select core.create_namespace('shop');
 create temporary table r as select * from core.emit('shop', 'order.placed', '{"id": 12345678901234567890}', '{"producer": "psql", "correlation_id": "c", "tags": ["a"], "headers": {"k": "v"}, "ordering_key": "o"}');
 select is((select count(*)::int from core.event_log e join r using (event_id, event_uid) where e.metadata = jsonb_build_object('messageId', r.message_id)), 1, 'one log row with its messageId');

@@ -1,3 +1,4 @@
+-- holds: not-yet-refused, D8
 select core.create_namespace('shop');
 select throws_ok(format('select core.emit(''shop'', ''x'', ''{}'', %L)', o), c, null, c || ' for ' || left(o, 60))
   from (values ('{"nope": 1}', 'NX004'), ('"x"', 'NX005'), ('{"delay": 5}', 'NX005'), ('{"delay": "5"}', 'NX005'), ('{"delay": "-5s"}', 'NX005'),

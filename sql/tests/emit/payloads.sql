@@ -1,4 +1,5 @@
 -- E3
+-- holds: E3
 select core.create_namespace('shop', '{"max_payload_bytes": 5000}');
 select lives_ok(format('select core.emit(''shop'', ''x'', %L)', p), 'accepts ' || left(p, 30))
   from unnest(array['null', 'true', '1', '"s"', '[]', '{}', '1.7976931348623157e308', '-1e308', '1e-400', '"' || repeat('9', 400) || '"', repeat('[', 1000) || repeat(']', 1000)]) p;

@@ -1,4 +1,5 @@
 -- A key that ends with the handling of its event, wherever the delivery is until then, and whatever comes of it.
+-- holds: E2
 select core.create_namespace('shop', '{"dedupe_for": "1 day", "unhandled_after": "1 hour"}');
 create function pg_temp.emit(p_key text, p_more jsonb = '{}') returns boolean language sql as $$
   select duplicate from core.emit('shop', 'sync', '1', jsonb_build_object('dedupe_key', p_key, 'dedupe_while', 'pending') || p_more) $$;

@@ -1,4 +1,5 @@
 -- A key that ends when somebody takes the event: who asks then may have changed what the handler has read already.
+-- holds: E2
 select core.create_namespace('shop', '{"dedupe_for": "1 day"}');
 create function pg_temp.emit(p_while text = 'queued') returns boolean language sql as $$
   select duplicate from core.emit('shop', 'sync', '1', jsonb_build_object('dedupe_key', 'k', 'dedupe_while', p_while)) $$;

@@ -1,4 +1,5 @@
 -- what became of an event, for each consumer
+-- holds: P2-status
 update nexus_test.clock set frozen = '2030-01-01T00:00:00Z', shift = '0';
 select core.create_namespace('shop');
 create function pg_temp.consumer(p_name text, p_patterns text[]) returns void language plpgsql as $$

@@ -1,4 +1,5 @@
 -- I3: an id that was chosen in one namespace neither blocks, nor shows, nor touches the same id in another
+-- holds: I3-ids
 select core.create_namespace('mine', '{"retry": {"max_attempts": 1}}'), core.create_namespace('closed', '{"restricted": true, "retry": {"max_attempts": 1}}');
 create role t_spy in role nexus_reader, nexus_producer, nexus_operator, nexus_consumer;
 grant usage on schema tap to public; grant execute on all functions in schema tap to public;

@@ -1,4 +1,5 @@
 -- H3: marks
+-- holds: H3-deaths, H3-restart, I5-strangers
 select core.create_namespace('shop');
 create temporary table o as select * from core.open_express('core_events_shop', 'n1', 3, '{1,2,3}');
 select is((select leases from o), false, 'all is well');

@@ -1,4 +1,5 @@
 -- I5: a mark with a number that no transaction has stops nobody, whether it is refused or there already
+-- holds: I5-odd-mark
 select core.create_namespace('shop'), core.create_namespace('other');
 select throws_ok(format('select core.open_express(''core_events_shop'', ''n'', %s, ''{1}'')', k), 'NX006', null, 'no transaction has the number ' || k)
   from unnest('{-9223372036854775808,-1,0,2}'::bigint[]) k;

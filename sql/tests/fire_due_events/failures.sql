@@ -1,4 +1,5 @@
 -- O6: what cannot be emitted holds nobody up, is tried again by the namespace's policy, and ends as a dead letter that can be replayed
+-- holds: O6, O7
 select core.create_namespace('shop', '{"retry": {"max_attempts": 2, "base": "1 min", "jitter": 0}}'), core.create_namespace('bad');
 update nexus_test.clock set frozen = '2030-01-01 00:00:00Z';
 select core.schedule_event('shop', 'x', to_jsonb(g), '2030-01-01 00:00:00Z', jsonb_build_object('schedule_id', format('aaaaaaaa-0000-0000-0000-%s', lpad(g::text, 12, '0')), 'headers', '{"h": "1"}'::jsonb)) from generate_series(1, 7) g;

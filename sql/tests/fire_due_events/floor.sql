@@ -1,4 +1,5 @@
 -- O7: claims begin at the floor, and once a minute one looks at everything
+-- holds: O7
 select core.create_namespace('shop');
 create function pg_temp.late(p_due timestamptz) returns void language plpgsql as $$ -- written long ago by a transaction that has just committed
 declare v_id uuid := core.schedule_event('shop', 'x', '1', p_due);

@@ -1,4 +1,5 @@
 -- A missing table is no fault of an event: no attempt is used up, others fire, and once it is back so does this one, at once.
+-- holds: NS1-lost-queues
 select core.create_namespace('shop', '{"retry": {"max_attempts": 2}}'), core.create_namespace('gone', '{"retry": {"max_attempts": 2}}');
 insert into core.consumers (namespace, name, patterns, queue_name) values ('shop', 'mail', '{order.*}', 'core_events_shop__mail');
 insert into core.queues (queue_name, namespace, consumer_id) select queue_name, namespace, consumer_id from core.consumers where name = 'mail';

@@ -1,4 +1,5 @@
 -- O2, O3, O8
+-- holds: O2, O3, O8
 select core.create_namespace('shop'), core.create_namespace('mail');
 update core.namespaces set default_consumer = false where namespace = 'mail'; -- as it will be where there are named consumers only
 insert into core.consumers (namespace, name, patterns, queue_name) values ('shop', 'audit', '{bill.*}', 'core_events_shop__audit');

@@ -1,4 +1,5 @@
 -- S10: a clock that is set back doubles nothing and silences nothing.
+-- holds: S10
 select core.create_namespace('shop');
 update nexus_test.clock set frozen = '2026-12-01 12:00:30Z';
 select core.schedule_task('shop', 'minute', '* * * * *', 'x');

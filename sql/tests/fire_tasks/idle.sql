@@ -1,4 +1,5 @@
 -- S2: when nothing is due a tick is one query, on two small indexes, however many tasks there are.
+-- holds: S2
 select core.create_namespace('shop');
 update nexus_test.clock set frozen = '2026-12-01 12:00:30Z';
 insert into core.scheduled_tasks (namespace, name, cron_expression, event_type) select 'shop', 'task ' || g, '0 3 * * *', 'x' from generate_series(1, 2000) g;

@@ -1,4 +1,5 @@
 -- S2: a task that cannot be fired holds up nobody; it comes again after a while, alone.
+-- holds: S2
 select core.create_namespace('shop'), core.create_namespace('broken'), core.create_namespace('vault', '{"restricted": true}');
 update nexus_test.clock set frozen = '2026-12-01 12:00:30Z';
 select core.schedule_task('shop', 'task ' || g, '* * * * *', 'x') from generate_series(1, 20) g;

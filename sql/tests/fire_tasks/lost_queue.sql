@@ -1,4 +1,5 @@
 -- Tasks whose queue has lost its table hold up no others: neither those that ask whether an earlier event is done, nor the ledger's upkeep.
+-- holds: NS1-lost-queues
 select core.create_namespace('shop'), core.create_namespace('gone');
 update nexus_test.clock set frozen = '2026-12-01 12:00:30Z';
 select core.schedule_task(ns, p, '* * * * *', p, '{}', jsonb_build_object('overlap', p)) from unnest('{shop,gone}'::text[]) ns, unnest('{allow,queue_one}'::text[]) p;

@@ -1,4 +1,5 @@
 -- S1: a slot is one event, in log, queue and ledger, whoever comes; it carries its slot.
+-- holds: S1
 select core.create_namespace('shop');
 insert into core.consumers (namespace, name, patterns, queue_name) values ('shop', 'audit', '{report.*}', 'core_events_shop__audit');
 insert into core.queues (queue_name, namespace, consumer_id) select queue_name, namespace, consumer_id from core.consumers where name = 'audit';

@@ -1,4 +1,5 @@
 -- an operator frees the id of a node that was killed
+-- holds: L5-who, N1-lost-cleared
 select core.create_namespace('shop');
 create temporary table n as select * from core.register_node('shop', 'n', true, '{a}');
 select throws_like($$select core.register_node('shop', 'n', true, '{}')$$, '%is alive in namespace%', 'taken');

@@ -1,4 +1,5 @@
 -- Whatever is put on a queue by hand is handled, shown or skipped row by row, and stops nothing else.
+-- holds: P1-hostile
 select core.create_namespace('shop');
 select core.register_node('shop', 'n1', true, '{x}');
 create temporary table odd (n int, read_ct int, enqueued_at timestamptz, last_read_at timestamptz, vt timestamptz, message jsonb, headers jsonb);

@@ -1,4 +1,5 @@
 -- One look serves all who ask, for a while; it is of one namespace.
+-- holds: metrics, metrics-counts
 update nexus_test.clock set frozen = clock_timestamp();
 update core_private.sweeps set last_ok_at = null where name = (select min(name) from core_private.sweeps where enabled); -- one that never ran, before the sample is taken
 select core.create_namespace('shop');

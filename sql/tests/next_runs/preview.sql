@@ -1,3 +1,4 @@
+-- holds: S3-every
 select is(array(select r at time zone 'UTC' from core.next_runs('30 2 * * *', 'europe/berlin', '2026-03-27 12:00Z', 3) r),
           array['2026-03-28 01:30', '2026-03-29 01:30', '2026-03-30 00:30']::timestamp[], 'over a change to summer time');
 select is(array(select r at time zone 'UTC' from core.next_runs('@every 90s', p_from => '2026-03-27 12:00Z', p_count => 2) r),

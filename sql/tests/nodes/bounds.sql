@@ -1,4 +1,5 @@
 -- N1: what a node says of itself is bounded
+-- holds: P1-hostile
 select core.create_namespace('shop');
 select lives_ok($$select core.register_node('shop', 'n', true, array(select 't' || g from generate_series(1, 2000) g))$$, 'two thousand patterns');
 select throws_ok($$select core.register_node('shop', 'm', true, array(select 't' || g from generate_series(1, 2001) g))$$, 'NX006', 'there are 2001 types, more than 2000', 'and no more');

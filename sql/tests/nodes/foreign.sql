@@ -1,4 +1,5 @@
 -- N1, I3: ids are those of the whole database; a namespace that is closed to the caller keeps its nodes and its name
+-- holds: I3, I3-everything
 select core.create_namespace('open'), core.create_namespace('other'), core.create_namespace('hush', '{"restricted": true}');
 select core.register_node('hush', 'n', true, '{a}'), core.register_node('other', 'm', true, '{a}');
 select core.emit('hush', 'a'), core.claim('core_events_hush', '{a}', '{0}', 1, '30 s');

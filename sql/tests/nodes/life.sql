@@ -1,4 +1,5 @@
 -- N1, N2
+-- holds: N1, N1-gone, N2, N1-killed, N2-goodbye
 select core.create_namespace('shop');
 create temporary table a as select * from core.register_node('shop', 'n', true, '{a,b.*}', '{"version": "1", "host": "h"}');
 select is((select array_agg(key order by key) from core_private.node_capabilities where node_id = 'n')::text[], array['a', 'b.*'], 'what it can do is stored as rows');

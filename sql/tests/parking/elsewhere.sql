@@ -1,4 +1,5 @@
 -- D7: in default, what another consumer had is removed and counted
+-- holds: D7-given-up
 select core.create_namespace('shop', '{"unhandled_after": "1 s"}');
 select core.emit('shop', 'mail.sent', '1');
 select core.emit('shop', 'mail.sent', '2', '{"delay": "1 s"}');

@@ -1,4 +1,5 @@
 -- A queue without a table is passed over and keeps nobody waiting, and what is parked for it stays so.
+-- holds: NS1-lost-queues
 select core.create_namespace('shop', '{"unhandled_after": "1 min"}'), core.create_namespace('gone', '{"unhandled_after": "1 min"}'), core.create_namespace('cellar', '{"unhandled_after": "1 min"}');
 update nexus_test.clock set frozen = core.now();
 create function pg_temp.park(p_namespace text, p_id bigint, p_type text) returns void language sql as $$

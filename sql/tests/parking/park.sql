@@ -1,4 +1,5 @@
 -- D7: parked, pulled back as it was, counted
+-- holds: D7, work
 select core.create_namespace('shop');
 select core.emit_batch('shop', '{a,b,c.d,a,b,c.d}', '{1,2,3,4,5,6}', array['{"headers": {"k": "v"}}', null, null, null, '{"headers": {"k": "v"}}', null]::jsonb[]);
 create function pg_temp.park() returns text language sql as $$ select core_private.park_unhandled()::text $$;

@@ -1,4 +1,5 @@
 -- D7: a pattern is a range of types
+-- holds: D7
 select core.create_namespace('shop');
 select core.register_node('shop', 'n', true, '{zz}');
 insert into core.parked (queue_name, event_type, msg_id, namespace, read_ct, enqueued_at, message, parked_at, lived)

@@ -1,4 +1,5 @@
 -- P2
+-- holds: P2-peek
 select core.create_namespace('shop');
 select core.emit_batch('shop', '{a,a,b,c}', '{1,2,3,4}');
 select core.claim('core_events_shop', '{a}', '{0}', 1, '10 min');

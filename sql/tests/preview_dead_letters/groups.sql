@@ -1,3 +1,4 @@
+-- holds: L4-rate
 select core.create_namespace('shop');
 select core.emit_batch('shop', '{a.x,a.y,a.x,a.x}', '{1,2,3,4}');
 select core.claim('core_events_shop', '{*}', '{0}', 10, '30 s');

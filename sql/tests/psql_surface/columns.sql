@@ -1,4 +1,5 @@
 -- 11: columns and types that users know, in this order, more only after them
+-- holds: P1
 create function pg_temp.columns(p_table regclass, p_n integer) returns text language sql as
   $$ select string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' order by attnum) from (select * from pg_attribute where attrelid = p_table and attnum > 0 and not attisdropped order by attnum limit p_n) a $$;
 select is(pg_temp.columns('core.namespaces', 3), 'namespace text, created_at timestamp with time zone, metadata jsonb', 'core.namespaces');

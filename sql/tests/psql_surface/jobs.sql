@@ -1,4 +1,5 @@
 -- 8 and 9: pg_cron's own tables, as nexus_scheduler and as a superuser
+-- holds: P1
 create temporary table has as select exists (select from pg_extension where extname = 'pg_cron') as cron;
 select core.sync_cron_jobs();
 grant usage on schema tap to nexus_scheduler, nexus_reader; grant execute on all functions in schema tap to nexus_scheduler, nexus_reader;

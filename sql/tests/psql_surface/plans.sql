@@ -1,4 +1,5 @@
 -- 11: look-ups by namespace, type, time and id use an index; the newest hundred of a type sort no month
+-- holds: P1
 select core.create_namespace('shop');
 insert into core.event_log (event_id, namespace, event_type, payload, emitted_at)
 select nextval('core.event_id_seq'), 'shop', 'type.' || g % 50, '{}', date_trunc('month', core.now()) + g * interval '1 second' from generate_series(1, 20000) g;

@@ -1,4 +1,5 @@
 -- 11: the queries that users know, by the roles they run as
+-- holds: P1
 select core.create_namespace('myapp');
 select core.emit('myapp', 'a.b', '{"x": 1}');
 select core.register_node('myapp', 'n', true, '{}');

@@ -1,3 +1,4 @@
+-- holds: L5-who
 select core.create_namespace('shop');
 select core.emit_batch('shop', '{a,a,a,a}', '{1,2,3,4}');
 select core.emit('shop', 'a', '{}', '{"delay": "1 hour"}');

@@ -1,4 +1,5 @@
 -- P1: core.queue_metrics
+-- holds: P1, P3
 select core.create_namespace('shop');
 select columns_are('core', 'queue_metrics', array['queue_name', 'queue_length', 'newest_msg_age_seconds', 'oldest_msg_age_seconds', 'visible', 'in_flight', 'waiting', 'delayed', 'parked', 'length_is_estimate', 'namespace']);
 select is((select (queue_length, newest_msg_age_seconds, oldest_msg_age_seconds, length_is_estimate)::text from core.queue_metrics where queue_name = 'core_events_shop'), '(0,,,f)', 'an empty queue has no ages');

@@ -1,4 +1,5 @@
 -- A queue that has lost its table is shown as such, not left out.
+-- holds: NS1-lost-queues
 update nexus_test.clock set frozen = clock_timestamp();
 select core.create_namespace('shop'), core.create_namespace('other');
 select core.emit('shop', 'x'), core.emit('shop', 'x', '1', '{"delay": "1 h"}');

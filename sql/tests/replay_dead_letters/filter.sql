@@ -1,4 +1,5 @@
 -- L3, L4: by filter
+-- holds: L3
 select core.create_namespace('shop'), core.create_namespace('other');
 select core.emit_batch('shop', '{a.x,a.y,b}', '{1,2,3}');
 select core.emit('other', 'a.x');

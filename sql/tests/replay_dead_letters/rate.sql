@@ -1,4 +1,5 @@
 -- a replay spread over time: 10 a second are due 100 ms apart
+-- holds: L4-rate
 select core.create_namespace('shop');
 update nexus_test.clock set frozen = '2030-01-01T00:00:00Z', shift = '0';
 select core.emit_batch('shop', '{a,a,a,a}', '{1,2,3,4}');

@@ -1,3 +1,4 @@
+-- holds: L5-who
 select core.create_namespace('shop');
 select core.emit_batch('shop', '{a,a,a}', '{1,2,3}');
 select core.claim('core_events_shop', '{*}', '{0}', 10, '30 s');

@@ -1,4 +1,5 @@
 -- I3: CREATE INDEX runs a table owner's function in the session of another: the owner does there what it may, and no more
+-- holds: I3-borrowed
 select core.create_namespace('open'), core.create_namespace('closed', '{"restricted": true}');
 select core.emit('closed', 'a');
 create role t_thief in role nexus_reader, nexus_producer; create role t_app in role nexus_reader, nexus_producer;

@@ -1,4 +1,5 @@
 -- I3: a function that is cheaper than what hides a row is not shown the row
+-- holds: I3-cheap
 select core.create_namespace('closed', '{"restricted": true}'), core.create_namespace('open');
 select core.register_node(n, n || '1', true, '{a}') from unnest(array['closed', 'open']) n;
 select core.emit_batch(n, '{a,a,a}', '{1,2,3}', array[null, null, '{"delay": "1 h"}']::jsonb[]) from unnest(array['closed', 'open']) n;

@@ -1,4 +1,5 @@
 -- I3: a definer function of a user's own that emits needs its login granted; the error says so
+-- holds: I3
 select core.create_namespace('shop');
 create role t_owner in role nexus_producer; create role t_web;
 create function public.t_place() returns void language sql security definer set search_path = pg_catalog, pg_temp as $$ select core.emit('shop', 'placed') $$;

@@ -1,4 +1,5 @@
 -- I3: a grant is that of one role; it ends with the role and does not pass to the next of that name
+-- holds: I3
 select core.create_namespace('closed', '{"restricted": true}');
 grant usage on schema tap to public; grant execute on all functions in schema tap to public;
 create role t_app in role nexus_producer;

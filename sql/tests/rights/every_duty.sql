@@ -1,4 +1,5 @@
 -- I3: the functions that only compute work for every role that may call them, which reaches nothing of core_private
+-- holds: I3
 create role t_producer in role nexus_producer; create role t_consumer in role nexus_consumer; create role t_reader in role nexus_reader;
 create role t_operator in role nexus_operator; create role t_admin in role nexus_admin;
 grant usage on schema tap to public; grant execute on all functions in schema tap to public;

@@ -1,4 +1,5 @@
 -- I3: the rows of a restricted namespace are seen by nobody who has no grant, wherever they stand
+-- holds: I3
 select core.create_namespace('closed', '{"restricted": true}'), core.create_namespace('open');
 select core.register_node(n, n || '1', true, '{a}') from unnest(array['closed', 'open']) n;
 select core.emit_batch(n, '{a,a,a}', '{1,2,3}', array[null, null, '{"delay": "1 h"}']::jsonb[]) from unnest(array['closed', 'open']) n;

@@ -1,4 +1,5 @@
 -- I3: grants per namespace, row-level security
+-- holds: I3
 select core.create_namespace('open'), core.create_namespace('closed', '{"restricted": true}');
 create role t_reader in role nexus_reader; create role t_app in role nexus_producer, nexus_consumer; create role t_none;
 grant usage on schema tap to public; grant execute on all functions in schema tap to public;

@@ -1,4 +1,5 @@
 -- I3: rows, views and functions give one answer to who may read a restricted namespace: who has a grant to read or to operate
+-- holds: I3
 select core.create_namespace('closed', '{"restricted": true}');
 select core.register_node('closed', 'closed1', true, '{a}');
 select core.emit_batch('closed', '{a,a,a}', '{1,2,3}', array[null, null, '{"delay": "1 h"}']::jsonb[]);

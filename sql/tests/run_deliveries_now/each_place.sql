@@ -1,4 +1,5 @@
 -- what waits for its time is due now; the rest is left as it is
+-- holds: L5
 update nexus_test.clock set frozen = '2030-01-01T00:00:00Z', shift = '0';
 select core.create_namespace('shop');
 create function pg_temp.run(p_ids bigint[]) returns text language sql as $$

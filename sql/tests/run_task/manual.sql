@@ -1,4 +1,5 @@
 -- S1, S7: what people run has no slot; what pg_cron's role runs is what is due.
+-- holds: S1, S7
 select core.create_namespace('shop');
 create role tap_op in role nexus_operator; create role tap_consumer in role nexus_consumer;
 grant usage on schema tap to tap_op, tap_consumer; grant execute on all functions in schema tap to tap_op, tap_consumer; grant all on all tables in schema pg_temp to tap_op, tap_consumer; grant all on all sequences in schema pg_temp to tap_op, tap_consumer;

@@ -1,4 +1,5 @@
 -- O1: what is refused, what is kept, and what a repeated call means
+-- holds: O1, O2
 select core.create_namespace('shop'), core.create_namespace('mail');
 update nexus_test.clock set frozen = '2030-01-01 00:00:00Z';
 create function pg_temp.schedule(p_options jsonb, p_payload jsonb = '{"n": 1}', p_at timestamptz = '2030-01-02 00:00:00Z', p_ns text = 'shop', p_type text = 'x') returns uuid language sql as $$

@@ -1,4 +1,5 @@
 -- S4: when the server's zone data changes, slots that were reckoned with the old rules are reckoned anew.
+-- holds: S4-new-data
 select core.create_namespace('shop');
 update nexus_test.clock set frozen = '2026-12-01 12:00:30Z';
 select core.schedule_task('shop', z, '0 5 * * *', 'x', '{}', jsonb_build_object('timezone', z)) from unnest(array['Europe/Berlin', 'Asia/Tokyo']) z;

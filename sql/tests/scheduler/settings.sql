@@ -1,4 +1,5 @@
 -- S5, S13: who drives is a setting; what is driven is the same.
+-- holds: S13
 select core.create_namespace('shop');
 update nexus_test.clock set frozen = '2026-12-01 12:00:30Z';
 select results_eq($$select scheduler, max_cron_jobs, keep_slots from core.scheduler_status$$, $$values ('auto', 20, '7 days'::interval)$$, 'as installed');

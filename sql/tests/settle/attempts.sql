@@ -1,4 +1,5 @@
 -- D4, D5: attempts = read_ct - deferrals; the policy nearest to the handler counts; a retry whose attempts are used up is buried
+-- holds: D4, D5, D6, L1, L2
 select core.create_namespace('shop', '{"retry": {"max_attempts": 3, "shape": "constant", "base": "10 s", "jitter": 0}}');
 select core.emit('shop', 'a', '{"v": 1}');
 create function pg_temp.take(max integer = 0) returns integer language sql as $$ select read_ct from core.claim('core_events_shop', '{a}', array[max], 1, '30 s') where outcome = 'claimed' $$;

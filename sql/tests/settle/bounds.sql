@@ -1,4 +1,5 @@
 -- I5: what a consumer says is kept up to a size, and odd fences are answered as those that nobody has
+-- holds: D2-bounds
 select core.create_namespace('shop');
 select core.emit_batch('shop', array_fill('a'::text, array[3]), array_fill('{}'::jsonb, array[3]));
 create temporary table c as select * from core.claim('core_events_shop', '{a}', '{0}', 10, '30 s') where outcome = 'claimed';

@@ -1,4 +1,5 @@
 -- D2, D3, D4
+-- holds: D2, D3, D4
 select core.create_namespace('shop');
 select core.emit_batch('shop', array_fill('a'::text, array[6]), array_fill('{}'::jsonb, array[6]));
 create temporary table c as select * from core.claim('core_events_shop', '{a}', '{0}', 10, '30 s') where outcome = 'claimed';

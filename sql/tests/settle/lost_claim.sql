@@ -1,4 +1,5 @@
 -- HA4: a claim whose commit is lost is given again with the same msg_id and read_ct; the time tells the two apart
+-- holds: HA4
 select core.create_namespace('shop');
 select core.emit_batch('shop', array_fill('a'::text, array[6]), array_fill('{}'::jsonb, array[6]));
 create temporary table as_it_was as select * from pgmq.q_core_events_shop;

@@ -1,4 +1,5 @@
 -- D2: a result that is sent again, since nobody knows what became of it, is answered as before and changes nothing
+-- holds: D2-repeated
 select core.create_namespace('shop', '{"retry": {"base": "10 s", "jitter": 0, "max_attempts": 3}}');
 select core.emit_batch('shop', array_fill('a'::text, array[6]), array_fill('{}'::jsonb, array[6]));
 create temporary table c as select * from core.claim('core_events_shop', '{a}', '{0}', 10, '30 s') where outcome = 'claimed';

@@ -1,4 +1,5 @@
 -- H3, D2, D4
+-- holds: H3
 select core.create_namespace('shop', '{"retry": {"base": "10 s", "jitter": 0, "max_attempts": 2}}');
 select core.emit_batch('shop', array_fill('a'::text, array[8]), array_fill('1'::jsonb, array[8]));
 create temporary table o as select * from core.open_express('core_events_shop', 'n1', 4711, '{1,2,3}');

@@ -1,5 +1,6 @@
 -- D6, H3: reads that nobody answered are given back in express too, before an attempt fails there. Else they are given back later, and
 -- the number of an attempt that failed comes again.
+-- holds: D6
 select core.create_namespace('shop', '{"retry": {"base": "0 s", "jitter": 0, "max_attempts": 3}}');
 update nexus_test.clock set frozen = clock_timestamp();
 select core.emit_batch('shop', array_fill('a'::text, array[5]), array_fill('1'::jsonb, array[5]));

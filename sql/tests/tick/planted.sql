@@ -1,5 +1,6 @@
 -- The caller's path is put back after a tick that ran the partitions' upkeep. Nothing may be looked up in it: that would run as the
 -- owner what the caller planted there.
+-- holds: I3-paths
 create schema trap;
 create function trap.jsonb_build_object(text, jsonb) returns jsonb language plpgsql as $$ begin raise 'planted, as %', current_user; end $$;
 create function trap.joined(jsonb, jsonb) returns jsonb language plpgsql as $$ begin raise 'planted, as %', current_user; end $$;

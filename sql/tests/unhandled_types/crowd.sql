@@ -1,4 +1,5 @@
 -- D7: thousands of types on one queue hide nothing of another's
+-- holds: P1-hostile
 select core.create_namespace('crowd');
 select core.create_namespace('shop');
 select core.register_node('crowd', 'a', true, '{x}');

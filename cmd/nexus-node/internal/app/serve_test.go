@@ -80,6 +80,7 @@ func (l *log) String() string {
 }
 
 // Readers that ask and take nothing hold nobody up, however many they are, and are cut off in the end.
+// holds: slow-readers
 func TestSlowReadersOfMetrics(t *testing.T) {
 	const size = 16 << 20 // more than the sockets between them hold
 	registry := prometheus.NewRegistry()
@@ -135,6 +136,7 @@ func ask(t *testing.T, address string) net.Conn {
 	return conn
 }
 
+// holds: N3
 func TestRunAnswers(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")
@@ -197,6 +199,7 @@ func TestRunAnswers(t *testing.T) {
 }
 
 // A node of another version than the schema's calls what is not there, or reads what means something else: it does not begin.
+// holds: run-schema
 func TestRunRefusesAnotherSchema(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")

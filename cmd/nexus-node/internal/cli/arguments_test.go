@@ -6,6 +6,7 @@ import (
 )
 
 // A mistake is told in words of the command line and never answered with nothing.
+// holds: mistakes
 func TestMistakesAreNamed(t *testing.T) {
 	s := newShell(t)
 	for line, want := range map[string]string{
@@ -43,6 +44,7 @@ func TestMistakesAreNamed(t *testing.T) {
 }
 
 // What is named and is not there is not found, also if the rest is.
+// holds: mistakes
 func TestWhatIsNotThereIsSaid(t *testing.T) {
 	db, s := onDatabase(t)
 	buried(t, db, "shop", "no", "a", "b", "c")

@@ -23,6 +23,7 @@ type scheduled struct {
 	EventID *int64    `json:"event_id"`
 }
 
+// holds: not-yet-refused
 func TestAtSchedule(t *testing.T) {
 	db, s := asProducer(t)
 	start := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -17,6 +17,7 @@ func offered(s *shell, line string) string {
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return strings.HasPrefix(w, ":") }), " ")
 }
 
+// holds: completion (as a reader, and without a database)
 func TestCompletion(t *testing.T) {
 	db, s := onDatabase(t)
 	for _, ns := range []string{"shop", "sale", "mall"} {
@@ -56,6 +57,7 @@ func TestCompletion(t *testing.T) {
 }
 
 // A flag that says which words it takes is completed with them.
+// holds: completion
 func TestEnumsAreCompleted(t *testing.T) {
 	each(t, func(cmd *cobra.Command) {
 		cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {

@@ -16,6 +16,7 @@ type cronLine struct {
 	Done   string  `json:"done"`
 }
 
+// holds: S12-cron
 func TestCronDiffAndApply(t *testing.T) {
 	db := dbtest.Cron(t)
 	s := newShell(t)

@@ -335,6 +335,7 @@ func (p *patient) restart(settings map[string]string) {
 	}
 }
 
+// holds: doctor-mends
 func TestEveryMendIsRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("breaks databases and servers, which takes a minute: not with -short")
@@ -374,6 +375,7 @@ func TestEveryMendIsRun(t *testing.T) {
 }
 
 // What keeps pg_cron from starting its jobs is seen, and seen to be over, when it starts them: each minute.
+// holds: doctor-mends (50 ways to break a database or a server, each mended by exactly the lines that are printed)
 func TestMendsThatPgCronHasToShow(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("NEXUS_TEST_LONG") == "" {

@@ -9,6 +9,7 @@ import (
 	"github.com/nexuspg/nexus/internal/doctor"
 )
 
+// holds: doctor-fix
 func TestDoctorFix(t *testing.T) {
 	db, s := onDatabase(t)
 	db.Exec("select core.tick()")

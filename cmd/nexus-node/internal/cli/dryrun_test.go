@@ -13,6 +13,7 @@ import (
 )
 
 // Whoever reads what a dry run printed, a person or a script, can tell that nothing was done. Every verb that has one is here.
+// holds: dry-run (every verb that has one)
 func TestDryRunsSaySo(t *testing.T) {
 	db, s := onDatabase(t)
 	db.Namespace("shop")

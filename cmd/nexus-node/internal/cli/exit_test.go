@@ -117,6 +117,7 @@ code: NX002
 }
 
 // With -o json stderr is JSON too, whatever went wrong, and wherever on the line the flag is.
+// holds: json-errors
 func TestErrorsInJSON(t *testing.T) {
 	db, s := onDatabase(t)
 	db.Namespace("shop")
@@ -157,6 +158,7 @@ func TestErrorsInJSON(t *testing.T) {
 }
 
 // What somebody named is not taken for a parameter, and a statement that no command does stays one.
+// holds: json-errors
 func TestWordsOfTheCommandLine(t *testing.T) {
 	root := newRoot(Env{})
 	find := func(line string) *cobra.Command {

@@ -54,6 +54,7 @@ var of = map[string]string{
 }
 
 // What a list leaves out is said, with how much it is and how to see it.
+// holds: lists-whole (every list, page by page)
 func TestNoListLeavesOutInSilence(t *testing.T) {
 	_, s := threeOfAll(t)
 	lists(t, func(verb string, cmd *cobra.Command) {
@@ -119,6 +120,7 @@ func places(t *testing.T, verb string, rows []json.RawMessage) []string {
 }
 
 // -n picks, and a namespace that is not there is no list of nothing.
+// holds: lists-whole
 func TestEveryListGoesByTheNamespace(t *testing.T) {
 	_, s := threeOfAll(t)
 	lists(t, func(verb string, cmd *cobra.Command) {
@@ -135,6 +137,7 @@ func TestEveryListGoesByTheNamespace(t *testing.T) {
 	})
 }
 
+// holds: lists-whole
 func TestWhatTheLimitKeepsOutOfAReplayIsCounted(t *testing.T) {
 	db, s := onDatabase(t)
 	db.Namespace("shop")

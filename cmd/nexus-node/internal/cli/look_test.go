@@ -47,6 +47,7 @@ func TestQueues(t *testing.T) {
 }
 
 // A queue that has lost its table is listed, told from one that is locked, and made again by the doctor or by whoever creates its namespace.
+// holds: node-lost-queue
 func TestLostQueues(t *testing.T) {
 	db, s := onDatabase(t)
 	db.Exec(`select core.create_namespace('shop', '{"retry": {"max_attempts": 3}}'), core.create_namespace('mall')`)

@@ -19,6 +19,7 @@ func (s *shell) as(db *dbtest.DB, role string) {
 	_, s.cfg.DatabaseURL = db.As(role)
 }
 
+// holds: verbs-look
 func TestNamespaceShowAlterGrantRevoke(t *testing.T) {
 	db, s := onDatabase(t)
 	db.Namespace("shop")
@@ -57,6 +58,7 @@ func TestNamespaceShowAlterGrantRevoke(t *testing.T) {
 	s.fails(exitNotFound, []string{`no namespace "shop" that you may see`}, "namespace", "show", "shop")
 }
 
+// holds: verbs-look
 func TestTaskShowHistoryBackfill(t *testing.T) {
 	db, s := onDatabase(t)
 	db.Namespace("shop")
@@ -115,6 +117,7 @@ func TestTaskShowHistoryBackfill(t *testing.T) {
 	}
 }
 
+// holds: verbs-look
 func TestEventsListAndAttempts(t *testing.T) {
 	db, s := onDatabase(t)
 	buried(t, db, "shop", "no", "order.placed", "order.paid", "cart.viewed")
@@ -219,6 +222,7 @@ func TestPagesOfEachType(t *testing.T) {
 	}
 }
 
+// holds: verbs-look
 func TestSweepsAndAudit(t *testing.T) {
 	db, s := onDatabase(t)
 	buried(t, db, "shop", "no", "a", "b")

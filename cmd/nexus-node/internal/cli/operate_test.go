@@ -35,6 +35,7 @@ func TestQueuePurge(t *testing.T) {
 	s.ok("queue", "purge", "-n", "shop", "--dead-letters", "--confirm", "core_events_shop_dlq")
 }
 
+// holds: N1-lost-cleared
 func TestNodeDrainAndForget(t *testing.T) {
 	db, s := onDatabase(t)
 	db.Namespace("shop")
@@ -103,6 +104,7 @@ func TestConsumerList(t *testing.T) {
 	}
 }
 
+// holds: L5
 func TestEventsCancelAndRunNow(t *testing.T) {
 	db, s := onDatabase(t)
 	db.Namespace("shop")

@@ -24,6 +24,7 @@ func TestPrintable(t *testing.T) {
 	}
 }
 
+// holds: terminal
 func TestTable(t *testing.T) {
 	long, id := strings.Repeat("x", 100), "01900000-0000-7000-8000-00000000beef"
 	for _, c := range []struct {
@@ -62,6 +63,7 @@ func TestEmptyLists(t *testing.T) {
 }
 
 // What somebody emitted does not reach the terminal as a command, and is the same value to a program.
+// holds: json-terminal
 func TestJSONControlsNoTerminal(t *testing.T) {
 	hostile := "\x1b[2J\x07 \u007f \u009b31m \u202e\u2066 \u200b \ufeff \u2028 \U000e0041 é 漢"
 	var out bytes.Buffer

@@ -89,6 +89,7 @@ var lines = map[string][]look{
 // of the size at which each look is to take no more than 100 ms: whatever reads in proportion to it is found here, however fast the machine.
 //
 // Who looks is a reader: what policies add to a statement changes how it is planned.
+// holds: P3-looks (pages read by every view, every function of readers and every list of the command line, at a tenth of the size promised)
 func TestLooksReadWhatTheyShow(t *testing.T) {
 	db, s := onDatabase(t)
 	bigdb.Fill(t, db, bigdb.Tenth)

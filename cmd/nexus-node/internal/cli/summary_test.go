@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// holds: completion
 func TestSummary(t *testing.T) {
 	few := []string{"functions/a.sql", "put back: x/y of z"}
 	if d := cmp.Diff(few, summary(few)); d != "" {
@@ -25,6 +26,7 @@ func TestSummary(t *testing.T) {
 }
 
 // An installation is told on a screen; each step with --verbose, and in JSON.
+// holds: completion
 func TestMigrateUpIsSummedUp(t *testing.T) {
 	db, s := onDatabase(t)
 	again := func(args ...string) result {

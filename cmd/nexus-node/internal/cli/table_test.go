@@ -16,6 +16,7 @@ func (s *shell) atTerminal(width int) *shell {
 	return s
 }
 
+// holds: terminal
 func TestAgo(t *testing.T) {
 	now := time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
 	for text, want := range map[string]string{
@@ -31,6 +32,7 @@ func TestAgo(t *testing.T) {
 }
 
 // Every list is on the terminal's lines, in relative times, and sends none of what others wrote as a command; a pipe gets all of it.
+// holds: terminal (every list)
 func TestHostileTextAtATerminal(t *testing.T) {
 	db, s := threeOfAll(t)
 	const hostile = "\x1b[2J\x1b]0;title\a two\nlines\r\u202e\u2066 \u200b\u009b31m 漢字 "
@@ -66,6 +68,7 @@ func TestHostileTextAtATerminal(t *testing.T) {
 	}
 }
 
+// holds: terminal
 func TestProgress(t *testing.T) {
 	var errs bytes.Buffer
 	p := progress{session: &session{Env: Env{Stderr: &errs, StderrTerminal: true}}, total: 2000}
@@ -78,6 +81,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
+// holds: terminal
 func TestProgressOfAReplayKnowsItsTotal(t *testing.T) {
 	db, s := onDatabase(t)
 	db.Namespace("shop")

@@ -23,6 +23,7 @@ func (u *until) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// holds: completion
 func TestQueueListWatch(t *testing.T) {
 	db, s := onDatabase(t)
 	db.Namespace("shop")

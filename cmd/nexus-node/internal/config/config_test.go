@@ -157,6 +157,7 @@ func TestNeed(t *testing.T) {
 	}
 }
 
+// holds: secrets
 func TestRedact(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "",
@@ -185,6 +186,7 @@ func TestRedact(t *testing.T) {
 }
 
 // A password that stands in a URL as it is would end at its first @ for one reader and at its last for another.
+// holds: secrets
 func TestPasswordsInURLsAreEscaped(t *testing.T) {
 	clean(t)
 	for _, in := range []string{

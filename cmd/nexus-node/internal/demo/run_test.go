@@ -52,6 +52,7 @@ func lastLine(out string) string {
 	return lines[len(lines)-1]
 }
 
+// holds: S1-demo
 func TestDemoKeptAndLookedInto(t *testing.T) {
 	t.Parallel()
 	out, all, err := small(t, "be-node", true)
@@ -139,6 +140,7 @@ func figure(t *testing.T, out, pattern string) int {
 	return n
 }
 
+// holds: S1-demo
 func TestCountsAreHonest(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[string]func(r *Result, s *Slots, all []webhook) bool{

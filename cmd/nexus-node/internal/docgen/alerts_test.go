@@ -32,6 +32,7 @@ func TestTheNightPageHasEachCheck(t *testing.T) {
 }
 
 // The rules fire when they are to and are silent else, as promtool sees it; each has a case of both.
+// holds: alerts (promtool)
 func TestAlertsFire(t *testing.T) {
 	dir := filepath.Join("..", "..", "..", "..", "deploy", "prometheus")
 	var rules struct {

@@ -17,6 +17,7 @@ var shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
 
 // The lines of the guide run as they are written, in one shell, on a server of their own: they end with its roles gone. Between
 // restore and upgrade the restored database has to work.
+// holds: docs
 func TestBackupGuideRuns(t *testing.T) {
 	platform, err := pgdev.Find()
 	if err != nil {

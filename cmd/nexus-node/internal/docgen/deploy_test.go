@@ -17,6 +17,7 @@ import (
 var metricName = regexp.MustCompile(`\bnexus_[a-z_]+\b`)
 
 // Rules, dashboard and guide name metrics that exist; the dashboard leaves none out.
+// holds: metrics
 func TestDeployedFilesNameRealMetrics(t *testing.T) {
 	known := map[string]bool{}
 	for _, m := range telemetry.Metrics() {

@@ -12,6 +12,7 @@ import (
 )
 
 // Each example runs once, says on its standard output what it should, and leaves nothing on a queue. examples/4_test is a test itself.
+// holds: docs
 func TestExamplesRun(t *testing.T) {
 	bin := t.TempDir()
 	if out, err := exec.Command("go", "build", "-o", bin+"/", "../../../../examples/...").CombinedOutput(); err != nil {

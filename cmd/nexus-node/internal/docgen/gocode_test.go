@@ -40,6 +40,7 @@ var imports = map[string]string{
 
 // The Go of the pages compiles and passes vet, in a module that is not this one, as it does for whoever copies it. What is no
 // declaration is put into a function.
+// holds: docs
 func TestGoOfThePagesCompiles(t *testing.T) {
 	root, err := filepath.Abs(filepath.Join("..", "..", "..", ".."))
 	if err != nil {

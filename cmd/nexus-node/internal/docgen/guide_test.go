@@ -13,6 +13,7 @@ import (
 var goReason = regexp.MustCompile(`(?m)^\tReason[A-Z]\w* += "(.*)"$`)
 
 // Every reason that a dead letter can have is explained, so that filters can be written.
+// holds: reasons
 func TestReasonsAreExplained(t *testing.T) {
 	guide, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "docs", "guides", "dead-letters.md"))
 	if err != nil {

@@ -19,6 +19,7 @@ var (
 
 // The lines of the guide run in order on a server that is in use: with a library preloaded, and a database with rows of its own. In the end
 // the service's login emits, doctor finds nothing broken and pg_cron has its jobs.
+// holds: I1-foreign-core
 func TestInstallGuideRuns(t *testing.T) {
 	t.Parallel()
 	platform, err := pgdev.Find()

@@ -13,6 +13,7 @@ import (
 )
 
 // Each public package shows on its page how it is used, by functions that run with the tests, since they say what they print.
+// holds: examples
 func TestEachPackageHasExamples(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", "{{.Dir}}|{{.ImportPath}}|{{.Name}}", "github.com/nexuspg/nexus/...").Output()
 	if err != nil {

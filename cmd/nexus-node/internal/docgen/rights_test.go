@@ -294,6 +294,7 @@ database that is there (` + "`config`, `version`, `dev`, `demo`, `migrate dump`"
 `
 
 // The page of rights is what a trial of everything gives.
+// holds: I3-everything (restricted and open, ids that are hidden and that are not there, `row_security` on and off, functions cheaper than the condition that hides rows)
 func TestRightsAreAsPublished(t *testing.T) {
 	x := newTrial(t)
 	x.behind()

@@ -64,6 +64,7 @@ var (
 	yamlBlock = regexp.MustCompile("(?sm)^```yaml\n(.*?)^```")
 )
 
+// holds: reasons (README.md), docs (SQL and shell)
 func TestPagesRun(t *testing.T) {
 	path := commandLine(t)
 	for _, p := range running {
@@ -90,6 +91,7 @@ func TestPagesRun(t *testing.T) {
 
 // Who reads on has one database, in which all that was read before has run; and logins that may do what the page says they need: "as
 // `nexus_reader`", "as a superuser", or else an administrator's.
+// holds: docs (in one database, as logins in the roles that the pages name)
 func TestPagesRunInReadingOrder(t *testing.T) {
 	path := commandLine(t)
 	db := dbtest.New(t)

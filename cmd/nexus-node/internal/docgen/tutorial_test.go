@@ -49,6 +49,7 @@ func serviceBlocks(t *testing.T) []tutorialBlock {
 }
 
 // What the tutorial shows is the whole example, and the example is what it shows.
+// holds: tutorial
 func TestServiceTutorialShowsTheExample(t *testing.T) {
 	t.Parallel()
 	shown := []string{"go.mod", "go.sum"} // TestServiceTutorialRuns compares these with what Go writes
@@ -74,6 +75,7 @@ func TestServiceTutorialShowsTheExample(t *testing.T) {
 
 // A reader's afternoon: an empty folder, the files as they are shown, the lines in one shell, in order, and after them what the page says
 // that they print.
+// holds: tutorial
 func TestServiceTutorialRuns(t *testing.T) {
 	t.Parallel()
 	if _, err := pgdev.Find(); err != nil {
