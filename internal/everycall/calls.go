@@ -105,6 +105,7 @@ var All = map[string]Function{
 	"register_node":            {By: ByName, Arguments: map[string]string{"p_node_id": "'everycall'"}},
 	"repair_cron":              {},
 	"repair_partitions":        {},
+	"replace_capabilities":     {By: ByID},
 	"replay_dead_letter":       {By: ByID},
 	"replay_dead_letters":      {By: ByID},
 	"reschedule_event":         {By: ByID},

@@ -83,6 +83,7 @@ begin
       ('core.wait_for_wake', '{nexus_consumer}'),
       ('core.retry_delay', '{nexus_consumer}'),
       ('core.register_node', '{nexus_consumer}'),
+      ('core.replace_capabilities', '{nexus_consumer}'),
       ('core.heartbeat', '{nexus_consumer}'),
       ('core.touch_node_heartbeat', '{nexus_consumer}'),
       ('core.must_drain', '{nexus_consumer}'),

@@ -12,7 +12,6 @@ declare
     v_n    integer := 1;
     v_row  core.nodes;
     v_inc  uuid := gen_random_uuid();
-    v_type text;
     v_patience text := current_setting('lock_timeout');
     v_foreign boolean;
     v_consumers text[] := coalesce(p_consumers, array(select 'default' from unnest(p_types)));
@@ -31,39 +30,12 @@ begin
             message = 'p_info is no object',
             hint = 'Give an object.';
     end if;
-    if cardinality(p_types) > 2000 then
-        raise exception using errcode = 'NX006', column = 'p_types',
-            message = format('there are %s types, more than 2000', cardinality(p_types)),
-            hint = 'Give up to 2000; a pattern such as "prefix.*" stands for many.';
-    end if;
     if octet_length(p_info::text) > 65536 then
         raise exception using errcode = 'NX006', column = 'p_info',
             message = format('p_info has %s bytes, more than 65536', octet_length(p_info::text)),
             hint = 'Give up to 65536 bytes.';
     end if;
-    foreach v_type in array coalesce(p_types, '{}') loop
-        perform core_private.check_pattern(v_type, 'p_types');
-    end loop;
-
-    if cardinality(v_consumers) <> coalesce(cardinality(p_types), 0) then
-        raise exception using errcode = 'NX006', column = 'p_consumers',
-            message = format('there are %s types and %s consumers',
-                coalesce(cardinality(p_types), 0), cardinality(v_consumers)),
-            hint = 'Give one consumer for each type, or leave them out: '
-                || 'then all types are those of the consumer default.';
-    end if;
-    select u.c
-      into v_type
-      from unnest(v_consumers) u(c)
-     where cardinality(p_types) > 0
-       and not exists (select from core.consumers x where x.namespace = p_namespace and x.name = u.c)
-     limit 1;
-    if found then
-        raise exception using errcode = 'NX102', column = 'p_consumers',
-            message = format('namespace %s has no consumer %s',
-                quote_literal(p_namespace), coalesce(quote_literal(left(v_type, 100)), 'NULL')),
-            hint = 'Consumers are listed in core.consumers.';
-    end if;
+    perform core_private.check_capabilities(p_namespace, p_types, v_consumers);
 
     -- The row is the lock: two newcomers with one name see each other. Whoever leaves one in an open transaction keeps
     -- an id, no more. The table first: who locks all of it has no id, and another id would wait for him as well.
@@ -124,29 +96,11 @@ begin
            metadata = p_info - array['display_name', 'description', 'version', 'gone'],
            registered_at = v_now, last_heartbeat = v_now,
            incarnation = v_inc, state = 'starting', version = p_info ->> 'version',
-           capabilities = jsonb_build_object('event_types', to_jsonb(coalesce(p_types, '{}'))),
            principal = core_private.principal(), session_pid = pg_backend_pid(),
            drain_requested_at = null
      where n.node_id = v_id;
-    delete from core_private.node_capabilities c where c.node_id = v_id;
-    insert into core_private.node_capabilities (node_id, incarnation, kind, consumer, key)
-    select distinct v_id, v_inc, 'event_type', u.c, u.t
-      from unnest(p_types, v_consumers) u(t, c);
-
-    -- From now on its queues are searched for what nobody handles. What it handles comes back: a first batch here, then
-    -- core.unpark.
-    begin
-        insert into core_private.parking (queue_name, seen_at)
-        select c.queue_name, v_now
-          from core.consumers c
-         where c.namespace = p_namespace and c.name = any (v_consumers) and c.queue_name is not null
-         order by c.queue_name
-        on conflict do nothing;
-    exception when lock_not_available then
-        null; -- another node is adding them; should it not, the next one to register does
-    end;
+    perform core_private.put_capabilities(v_id, v_inc, p_namespace, p_types, v_consumers, '{}');
     perform set_config('lock_timeout', v_patience, true);
-    perform core.unpark(p_namespace, 1000);
     return query
         select v_id, v_inc, n.heartbeat_every
           from core.nodes n

@@ -1,0 +1,49 @@
+create or replace function core_private.check_capabilities(
+    p_namespace text, p_types text[], p_consumers text[], p_workflows text[] = '{}')
+returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_key text;
+begin
+    if cardinality(p_types) > 2000 then
+        raise exception using errcode = 'NX006', column = 'p_types',
+            message = format('there are %s types, more than 2000', cardinality(p_types)),
+            hint = 'Give up to 2000; a pattern such as "prefix.*" stands for many.';
+    end if;
+    foreach v_key in array coalesce(p_types, '{}') loop
+        perform core_private.check_pattern(v_key, 'p_types');
+    end loop;
+    if cardinality(p_consumers) <> coalesce(cardinality(p_types), 0) then
+        raise exception using errcode = 'NX006', column = 'p_consumers',
+            message = format('there are %s types and %s consumers',
+                coalesce(cardinality(p_types), 0), cardinality(p_consumers)),
+            hint = 'Give one consumer for each type, or leave them out: '
+                || 'then all types are those of the consumer default.';
+    end if;
+    select u.c
+      into v_key
+      from unnest(p_consumers) u(c)
+     where cardinality(p_types) > 0
+       and not exists (select from core.consumers x where x.namespace = p_namespace and x.name = u.c)
+     limit 1;
+    if found then
+        raise exception using errcode = 'NX102', column = 'p_consumers',
+            message = format('namespace %s has no consumer %s',
+                quote_literal(p_namespace), coalesce(quote_literal(left(v_key, 100)), 'NULL')),
+            hint = 'Consumers are listed in core.consumers.';
+    end if;
+    if cardinality(p_workflows) > 2000 then
+        raise exception using errcode = 'NX006', column = 'p_workflows',
+            message = format('there are %s workflows, more than 2000', cardinality(p_workflows)),
+            hint = 'Give up to 2000.';
+    end if;
+    select w into v_key from unnest(p_workflows) w where w is null or w !~ '^[[:graph:]]{1,200}$' limit 1;
+    if found then
+        raise exception using errcode = 'NX006', column = 'p_workflows',
+            message = format('workflow %s cannot be used', coalesce(quote_literal(left(v_key, 100)), 'NULL')),
+            hint = 'Use 1 to 200 printable characters without blanks.';
+    end if;
+end $$;
+comment on function core_private.check_capabilities(text, text[], text[], text[]) is 'Refuses what no node can say that it can do. Raises NX006, NX008, NX102.';

@@ -1,0 +1,41 @@
+create or replace function core.replace_capabilities(
+    p_node_id text, p_incarnation uuid, p_types text[], p_consumers text[] = null, p_workflows text[] = null)
+returns boolean
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '3s'
+as $$
+declare
+    v_namespace text;
+    v_consumers text[] := coalesce(p_consumers, array(select 'default' from unnest(p_types)));
+begin
+    if p_types is null then
+        raise exception using errcode = 'NX006', column = 'p_types',
+            message = 'p_types is NULL',
+            hint = 'Give all types that the node handles from now on; none is {}.';
+    end if;
+    select n.namespace
+      into v_namespace
+      from core.nodes n
+     where n.node_id = p_node_id and n.incarnation = p_incarnation;
+    if not found or core_private.is_hidden(v_namespace) then
+        return false;
+    end if;
+    perform core_private.require_duty(v_namespace, 'consume');
+    -- As in register_node: not beside a drop of the namespace, which takes its rows in another order.
+    perform core_private.lock_namespace(v_namespace, false);
+    perform core_private.require_duty(v_namespace, 'consume');
+    perform core_private.check_capabilities(v_namespace, p_types, v_consumers, p_workflows);
+    perform
+       from core.nodes n
+      where n.node_id = p_node_id and n.incarnation = p_incarnation
+        and n.state in ('starting', 'active', 'draining')
+        for no key update;
+    if not found then
+        return false;
+    end if;
+    perform core_private.put_capabilities(
+        p_node_id, p_incarnation, v_namespace, p_types, v_consumers, coalesce(p_workflows, '{}'));
+    return true;
+end $$;
+comment on function core.replace_capabilities(text, uuid, text[], text[], text[]) is 'For nodes: what a node that runs can do from now on, in place of what it said before: event types (patterns), for the consumer default or for those of p_consumers, which is parallel to p_types, and workflows. What was parked for want of these types comes back, as after a registration. False when the node is unknown, has ended, was marked lost or was superseded by a later incarnation; nothing is changed then, and one that lives must register anew. Raises NX006, NX008, NX101, NX102, NX401, NX402.';
