@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -58,39 +59,87 @@ type Config struct {
 	Tracer trace.TracerProvider
 }
 
-// settled is a Config that has been completed and judged.
-type settled struct {
+// plan is a Config that has been completed and judged, with the handlers that it was judged with.
+type plan struct {
 	Config
-	given    struct{ id, express bool } // rather than completed
-	handlers *handlers.Handlers
-	metrics  *observe.Metrics // nil: none
-	wake     *pgx.ConnConfig
+	given     struct{ id, express bool } // rather than completed
+	consumers []*planned
+	made      map[*Handler]*handlers.Handler
+	metrics   *observe.Metrics // nil: none
+	wake      *pgx.ConnConfig
 }
 
-func (n *Node) settle() (*settled, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	s := &settled{Config: n.cfg}
-	s.given.id, s.given.express = n.cfg.ID != "", n.cfg.Express != 0
-	if err := s.complete(n.pool); err != nil {
+// planned are the handlers of one consumer.
+type planned struct {
+	name     string
+	handlers *handlers.Handlers
+}
+
+// plan judges the configuration with the handlers that there are now. The caller holds the mutex.
+func (n *Node) plan() (*plan, error) {
+	p := &plan{Config: n.cfg}
+	p.given.id, p.given.express = n.cfg.ID != "", n.cfg.Express != 0
+	if err := p.complete(n.pool); err != nil {
 		return nil, err
 	}
-	var list []*handlers.Handler
-	for _, h := range n.handlers {
-		c, err := s.handler(h)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, c)
+	if err := p.take(n.consumers, nil); err != nil {
+		return nil, err
 	}
-	var err error
-	if s.handlers, err = handlers.New(list, s.Retry); err != nil {
-		return nil, invalid("Handler", err.Error(), "make them all On, all On with Express, all OnBatch or all OnLeased, or give the events a type each")
-	}
-	return s, s.effective(n.pool, n.handlers)
+	return p, p.effective(n.pool, n.registered())
 }
 
-func (s *settled) complete(pool *pgxpool.Pool) error {
+// replan is p with the handlers that there are now. What was decided with others stays: the numbers of workers, and settings of handlers that p has.
+func (n *Node) replan(p *plan) (*plan, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	next := *p
+	if err := next.take(n.consumers, p.made); err != nil {
+		return nil, err
+	}
+	return &next, next.fit(n.pool, n.registered())
+}
+
+// take takes the handlers of consumers, those that were made before as they are.
+func (s *plan) take(consumers []*consumer, before map[*Handler]*handlers.Handler) error {
+	s.consumers, s.made = nil, map[*Handler]*handlers.Handler{}
+	for _, c := range consumers {
+		var list []*handlers.Handler
+		for _, h := range c.handlers {
+			one, ok := before[h]
+			if !ok {
+				var err error
+				if one, err = s.handler(h); err != nil {
+					return err
+				}
+			}
+			s.made[h] = one
+			list = append(list, one)
+		}
+		handlers, err := handlers.New(list, s.Retry)
+		if err != nil {
+			return invalid("Handler", err.Error(), "make them all On, all On with Express, all OnBatch or all OnLeased, or give the events a type each")
+		}
+		s.consumers = append(s.consumers, &planned{c.name, handlers})
+	}
+	return nil
+}
+
+// types are the patterns that the node handles, and the consumer that it does so for, each.
+func (s *plan) types() (types, consumers []string) {
+	for _, c := range s.consumers {
+		for _, pattern := range c.handlers.Patterns() {
+			types, consumers = append(types, pattern), append(consumers, c.name)
+		}
+	}
+	return types, consumers
+}
+
+// same reports whether both have the same handlers.
+func (s *plan) same(o *plan) bool {
+	return slices.EqualFunc(s.consumers, o.consumers, func(a, b *planned) bool { return a.name == b.name && a.handlers.Same(b.handlers) })
+}
+
+func (s *plan) complete(pool *pgxpool.Pool) error {
 	if pool == nil {
 		return invalid("pool", "there is no pool", "give node.New a *pgxpool.Pool")
 	}
@@ -153,9 +202,9 @@ func (s *settled) complete(pool *pgxpool.Pool) error {
 	return nil
 }
 
-func (s *settled) handler(h *Handler) (*handlers.Handler, error) {
+func (s *plan) handler(h *Handler) (*handlers.Handler, error) {
 	c := &handlers.Handler{
-		Name: h.Name, Pattern: h.pattern, Tx: h.tx, Batch: h.batch, Leased: h.leased, Express: h.Express, Lease: h.Leased,
+		Name: h.Name, Pattern: h.pattern, Tx: h.calls.inTx(h.tx), Batch: h.calls.inBatch(h.batch), Leased: h.calls.leased(h.leased), Express: h.Express, Lease: h.Leased,
 		Size: h.Batch, Linger: h.Linger, Retry: h.Retry, Timeout: h.Timeout, Workers: h.Workers,
 	}
 	if c.Name == "" {

@@ -16,65 +16,101 @@ const (
 	defaultLeased = 50
 )
 
-// effective completes the numbers of workers and refuses what nothing would come of, so that nobody goes on believing it.
-func (s *settled) effective(pool *pgxpool.Pool, registered []*Handler) error {
-	if err := s.handlers.NoneIdle(s.Timeout); err != nil {
-		if idle, ok := errors.AsType[*handlers.Idle](err); ok {
-			return invalid(fmt.Sprintf("Handler(%s).%s", idle.Handler, idle.Field), err.Error(), "give both the same, or leave one of them out")
-		}
-		return err
-	}
-	conns := max(int(pool.Config().MaxConns), 1)
-	if len(registered) == 0 {
-		s.Workers, s.LeasedWorkers = max(s.Workers, 1), max(s.LeasedWorkers, 1)
-		return nil
-	}
-	var holding, leased, express bool
-	var most, mostLeased *Handler // that ask for workers
-	for _, h := range registered {
-		of := &most
+// asked is what handlers ask of the configuration.
+type asked struct {
+	holding, leased, express bool
+	most, mostLeased         *Handler // that ask for workers
+}
+
+func ask(handlers []*Handler) (a asked) {
+	for _, h := range handlers {
+		of := &a.most
 		if h.leased != nil {
-			of, leased = &mostLeased, true
+			of, a.leased = &a.mostLeased, true
 		} else {
-			holding = true
+			a.holding = true
 		}
 		if h.Workers > 0 && (*of == nil || h.Workers > (*of).Workers) {
 			*of = h
 		}
-		express = express || h.Express || h.batch != nil && !h.Leased
+		a.express = a.express || h.Express || h.batch != nil && !h.Leased
 	}
+	return a
+}
+
+// effective completes the numbers of workers and refuses what nothing would come of, so that nobody goes on believing it.
+func (s *plan) effective(pool *pgxpool.Pool, handlers []*Handler) error {
+	if err := s.noneIdle(); err != nil {
+		return err
+	}
+	a, conns := ask(handlers), connsOf(pool)
 	switch {
-	case s.Workers > 0 && !holding:
+	case len(handlers) == 0: // takes any configuration
+	case s.Workers > 0 && !a.holding:
 		return invalid("Config.Workers", fmt.Sprintf("Config.Workers is %d, but all handlers are OnLeased, which hold no connection", s.Workers),
 			"set Config.LeasedWorkers in its place, or leave it out")
-	case s.LeasedWorkers > 0 && !leased:
+	case s.LeasedWorkers > 0 && !a.leased:
 		return invalid("Config.LeasedWorkers", fmt.Sprintf("Config.LeasedWorkers is %d, but no handler is OnLeased", s.LeasedWorkers),
 			"set Config.Workers in its place, or leave it out")
-	case s.given.express && !express:
+	case s.given.express && !a.express:
 		return invalid("Config.Express", fmt.Sprintf("Config.Express is %s, but no handler is express", s.Express),
 			"set Express on an On handler, make one OnBatch, or leave it out: it only says how long an express batch may take")
-	case s.Workers > conns:
-		return invalid("Config.Workers", fmt.Sprintf("Config.Workers is %d, but each handler in a transaction takes a connection, and the pool has %d", s.Workers, conns),
-			fmt.Sprintf("give the pool more (pool_max_conns=%d), or leave Workers out", s.Workers+1))
-	case most != nil && s.Workers > 0 && most.Workers > s.Workers:
-		return tooMany(most, fmt.Sprintf("Config.Workers is %d for all handlers", s.Workers), "raise Config.Workers, or lower this one")
-	case most != nil && most.Workers > conns:
-		return tooMany(most, fmt.Sprintf("each takes a connection, and the pool has %d", conns),
-			fmt.Sprintf("give the pool more (pool_max_conns=%d), or make the handler OnLeased, which holds none", most.Workers+1))
-	case mostLeased != nil && s.LeasedWorkers > 0 && mostLeased.Workers > s.LeasedWorkers:
-		return tooMany(mostLeased, fmt.Sprintf("Config.LeasedWorkers is %d for all OnLeased handlers", s.LeasedWorkers), "raise Config.LeasedWorkers, or lower this one")
+	}
+	if err := s.enough(a, conns); err != nil {
+		return err
 	}
 	if s.Workers == 0 {
 		s.Workers = max(conns-1, 1)
-		if most != nil {
-			s.Workers = max(s.Workers, most.Workers)
+		if a.most != nil {
+			s.Workers = max(s.Workers, a.most.Workers)
 		}
 	}
 	if s.LeasedWorkers == 0 {
 		s.LeasedWorkers = defaultLeased
-		if mostLeased != nil {
-			s.LeasedWorkers = max(s.LeasedWorkers, mostLeased.Workers)
+		if a.mostLeased != nil {
+			s.LeasedWorkers = max(s.LeasedWorkers, a.mostLeased.Workers)
 		}
+	}
+	return nil
+}
+
+// fit refuses handlers that the numbers of workers, as they were decided before, do not serve.
+func (s *plan) fit(pool *pgxpool.Pool, handlers []*Handler) error {
+	if err := s.noneIdle(); err != nil {
+		return err
+	}
+	return s.enough(ask(handlers), connsOf(pool))
+}
+
+func connsOf(pool *pgxpool.Pool) int { return max(int(pool.Config().MaxConns), 1) }
+
+// noneIdle refuses settings of handlers that another one leaves nothing to.
+func (s *plan) noneIdle() error {
+	for _, c := range s.consumers {
+		err := c.handlers.NoneIdle(s.Timeout)
+		if idle, ok := errors.AsType[*handlers.Idle](err); ok {
+			return invalid(fmt.Sprintf("Handler(%s).%s", idle.Handler, idle.Field), err.Error(), "give both the same, or leave one of them out")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// enough refuses more workers than there can be. Numbers that are zero are not decided yet.
+func (s *plan) enough(a asked, conns int) error {
+	switch {
+	case a.holding && s.Workers > conns:
+		return invalid("Config.Workers", fmt.Sprintf("Config.Workers is %d, but each handler in a transaction takes a connection, and the pool has %d", s.Workers, conns),
+			fmt.Sprintf("give the pool more (pool_max_conns=%d), or leave Workers out", s.Workers+1))
+	case a.most != nil && s.Workers > 0 && a.most.Workers > s.Workers:
+		return tooMany(a.most, fmt.Sprintf("Config.Workers is %d for all handlers", s.Workers), "raise Config.Workers, or lower this one")
+	case a.most != nil && a.most.Workers > conns:
+		return tooMany(a.most, fmt.Sprintf("each takes a connection, and the pool has %d", conns),
+			fmt.Sprintf("give the pool more (pool_max_conns=%d), or make the handler OnLeased, which holds none", a.most.Workers+1))
+	case a.mostLeased != nil && s.LeasedWorkers > 0 && a.mostLeased.Workers > s.LeasedWorkers:
+		return tooMany(a.mostLeased, fmt.Sprintf("Config.LeasedWorkers is %d for all OnLeased handlers", s.LeasedWorkers), "raise Config.LeasedWorkers, or lower this one")
 	}
 	return nil
 }

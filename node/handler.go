@@ -12,7 +12,8 @@ import (
 	"github.com/nexuspg/nexus/internal/invoke"
 )
 
-// Handler is a registration. Its fields may be set until Run, which refuses what can have no effect: [nexus.ErrInvalid] names the field.
+// Handler is a registration. Its fields may be set until Run, or [Node.Apply] where the node runs already, which refuse what can have no effect:
+// [nexus.ErrInvalid] names the field. Later they are not read any more.
 //
 // Handlers that share an event share its policy and its context: of each field of Retry the first one that sets it decides, and the
 // longest Timeout.
@@ -31,6 +32,9 @@ type Handler struct {
 	tx      func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error
 	batch   func(ctx context.Context, tx pgx.Tx, batch []*nexus.Delivery) error
 	leased  func(ctx context.Context, d *nexus.Delivery) error
+
+	node  *Node
+	calls *calls
 }
 
 // On handles an event type ("prefix.*", "prefix:*" and "*" are patterns) in a transaction that also holds the acknowledgement:
@@ -85,8 +89,7 @@ type Target interface{ register(h *Handler) *Handler }
 func (n *Node) register(h *Handler) *Handler {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.handlers = append(n.handlers, h)
-	return h
+	return n.consumers[0].add(n, h)
 }
 
 // OnT is [Node.On] with the payload decoded. One that does not decode is a failed attempt with the reason "decode"; fn is not

@@ -37,10 +37,11 @@ func (n *Node) running() (r running, ok bool) {
 	return *n.state, true
 }
 
-func (n *Node) setRunning(r *running) {
+func (n *Node) setRunning(state *running, r *run) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.state = r
+	n.state, n.run = state, r
+	n.open()
 }
 
 func (n *Node) setDraining() {

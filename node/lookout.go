@@ -27,18 +27,23 @@ type lookout struct {
 
 	mu      sync.Mutex
 	waiting map[int]bool  // the runners that have nothing to do, by number
+	gone    map[int]bool  // that will not wait any more, whatever they still say
 	changed chan struct{} // one of them began to wait
 }
 
 func newLookout(
 	poll time.Duration, look func(context.Context) (time.Duration, error), flag func(context.Context, time.Duration) error,
 ) *lookout {
-	return &lookout{poll: poll, look: look, flag: flag, saying: make(chan struct{}, 1), waiting: map[int]bool{}, changed: make(chan struct{}, 1)}
+	return &lookout{poll: poll, look: look, flag: flag, saying: make(chan struct{}, 1), waiting: map[int]bool{}, gone: map[int]bool{}, changed: make(chan struct{}, 1)}
 }
 
 // announce tells the database that a runner waits for d, or no longer for zero, if it does not know.
 func (l *lookout) announce(ctx context.Context, runner int, d time.Duration) error {
 	l.mu.Lock()
+	if l.gone[runner] {
+		l.mu.Unlock()
+		return nil
+	}
 	if d > 0 {
 		l.waiting[runner] = true
 		select {
@@ -68,6 +73,14 @@ func (l *lookout) who() (waiting []int) {
 		waiting = append(waiting, runner)
 	}
 	return waiting
+}
+
+// leave says that a runner waits no more. If nobody does, the flag goes down by itself, soon.
+func (l *lookout) leave(runner int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.gone[runner] = true
+	delete(l.waiting, runner)
 }
 
 // run looks while somebody waits, until ctx ends. tell says to a runner whether something is due; failed hears of errors. Nobody is told

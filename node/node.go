@@ -14,21 +14,29 @@ type Node struct {
 	pool *pgxpool.Pool
 	cfg  Config
 
-	mu       sync.Mutex
-	handlers []*Handler
-	services []Service
-	declared int // of the services, by Work
-	ran      bool
-	state    *running        // nil before Run has registered and after it
-	drain    chan struct{}   // closed when somebody asked to drain
-	grace    context.Context // of whoever asked first
-	ended    chan struct{}   // closed when Run has returned
+	mu        sync.Mutex
+	consumers []*consumer // the first one is "default"
+	services  []Service
+	declared  int // of the services, by Work
+	ran       bool
+	state     *running        // nil before Run has registered and after it
+	drain     chan struct{}   // closed when somebody asked to drain
+	grace     context.Context // of whoever asked first
+	ended     chan struct{}   // closed when Run has returned
+	begun     chan struct{}   // closed when the node has registered, or has ended without
+	open      func()          // closes it, once
+	run       *run            // from then on
 }
 
 // New touches no database and returns no error: what is wrong with cfg or with a registration comes out of Run and Work. pool
 // serves the transactions of handlers; the node opens up to six connections of its own, with the pool's settings.
 func New(pool *pgxpool.Pool, cfg Config) *Node {
-	return &Node{pool: pool, cfg: cfg, drain: make(chan struct{}), ended: make(chan struct{})}
+	n := &Node{
+		pool: pool, cfg: cfg, consumers: []*consumer{{name: defaultConsumer}},
+		drain: make(chan struct{}), ended: make(chan struct{}), begun: make(chan struct{}),
+	}
+	n.open = sync.OnceFunc(func() { close(n.begun) })
+	return n
 }
 
 // Run works until ctx ends, then drains: it claims no more, waits Grace for handlers, cancels them, gives back what is left and
@@ -36,25 +44,34 @@ func New(pool *pgxpool.Pool, cfg Config) *Node {
 // waited for. Errors are those of the configuration (ErrInvalid), of rights and of the schema (ErrForbidden, ErrNotFound,
 // ErrSchema), and ErrConflict when another node has the ID that was given. A node runs once.
 func (n *Node) Run(ctx context.Context) error {
-	s, err := n.settle()
+	p, err := n.begin()
 	if err != nil {
 		return err
 	}
-	n.mu.Lock()
-	if n.ran {
-		n.mu.Unlock()
-		return invalid("Run", "the node has run already", "make a new one with node.New")
-	}
-	n.ran = true
-	n.mu.Unlock()
 	defer close(n.ended)
+	defer n.open()
 
-	r, err := newRun(ctx, n.pool, s)
+	r, err := newRun(ctx, n.pool, p)
 	if err != nil {
 		return err
 	}
 	defer r.close()
 	return r.run(ctx, n)
+}
+
+// begin is the plan of a node that runs now, and has not before.
+func (n *Node) begin() (*plan, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	p, err := n.plan()
+	if err != nil {
+		return nil, err
+	}
+	if n.ran {
+		return nil, invalid("Run", "the node has run already", "make a new one with node.New")
+	}
+	n.ran = true
+	return p, nil
 }
 
 // Drain does what the end of Run's context does, with the end of ctx in place of Grace, and returns when Run has or ctx ends,
@@ -84,15 +101,17 @@ func (n *Node) Drain(ctx context.Context) error {
 // to it, and all else that Config and handlers say holds. It needs no Run, does not register and leaves nothing behind, so it suits tests, scripts and jobs of another
 // scheduler. Errors of handlers are settled, not returned.
 func (n *Node) Work(ctx context.Context, limit int) (int, error) {
-	s, err := n.settle()
+	n.mu.Lock()
+	p, err := n.plan()
+	n.mu.Unlock()
 	if err != nil {
 		return 0, err
 	}
 	if limit < 0 {
 		return 0, invalid("limit", fmt.Sprintf("limit is %d", limit), "give 0 or more")
 	}
-	s.Workers, s.LeasedWorkers = 1, 1
-	r, err := newRun(ctx, n.pool, s)
+	p.Workers, p.LeasedWorkers = 1, 1
+	r, err := newRun(ctx, n.pool, p)
 	if err != nil {
 		return 0, err
 	}
@@ -106,16 +125,17 @@ func (n *Node) Work(ctx context.Context, limit int) (int, error) {
 	if _, _, err := r.member.Promote(ctx); err != nil {
 		return 0, err
 	}
-	if _, err := r.member.Unpark(ctx, r.handlers.Patterns()...); err != nil {
+	if _, err := r.member.Unpark(ctx, r.consumers[0].handlers.Patterns()...); err != nil { // those of "default"
 		return 0, err
 	}
-	runners, _, err := r.newRunners(ctx)
+	parts, err := r.prepare(ctx)
 	if err != nil {
 		return 0, err
 	}
 	handled := 0
-	for _, one := range runners.each() {
+	for _, one := range parts {
 		n, workErr := one.Work(ctx, limit-handled)
+		one.forget()
 		handled += n
 		err = errors.Join(err, workErr)
 	}

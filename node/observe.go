@@ -1,17 +1,16 @@
 package node
 
 import (
-	"github.com/nexuspg/nexus/internal/handlers"
 	"github.com/nexuspg/nexus/internal/observe"
+	"github.com/nexuspg/nexus/internal/places"
 	"github.com/nexuspg/nexus/internal/work"
 )
 
-// observer watches the loop of a consumer that runs these handlers, if anybody wants to know.
-func (r *run) observer(consumer string, hs *handlers.Handlers) work.Observer {
-	pattern := hs.PatternOf
+// observer watches what handles events of a consumer whose types fall under these patterns. pattern says under which one a type falls.
+func (r *run) observer(consumer string, patterns []string, pattern func(eventType string) string) work.Observer {
 	var metrics work.Observer
 	if r.metrics != nil {
-		metrics = r.metrics.Observer(r.Namespace, consumer, hs.Patterns(), pattern)
+		metrics = r.metrics.Observer(r.Namespace, consumer, patterns, pattern)
 	}
 	var spans work.Observer
 	if r.Tracer != nil {
@@ -25,16 +24,27 @@ func (r *run) observer(consumer string, hs *handlers.Handlers) work.Observer {
 }
 
 // measure adds what is asked of this node at each scrape.
-func (r *run) measure(n *Node, state *running) (end func()) {
+func (r *run) measure(n *Node) (end func()) {
 	if r.metrics == nil {
 		return func() {}
 	}
 	return r.metrics.Add(observe.Node{
 		Namespace: string(r.Namespace),
 		Heartbeat: r.member.LastHeartbeat,
-		Fetch:     state.runners.lastFetch,
+		Fetch:     r.runners.lastFetch,
 		Ready:     func() bool { return n.Ready() == nil },
-		Stuck:     state.runners.stuck,
+		Stuck:     r.stuck,
 		Sample:    r.member.Sample,
 	})
+}
+
+func (r *run) allPlaces() []*places.Places { return []*places.Places{r.places, r.leasedPlaces} }
+
+// stuck is how many places for handlers are, also under handlers that were taken away.
+func (r *run) stuck() (n int) {
+	for _, p := range r.allPlaces() {
+		places, _ := p.Stuck()
+		n += places
+	}
+	return n
 }

@@ -8,30 +8,25 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/nexuspg/nexus"
-	"github.com/nexuspg/nexus/internal/batch"
-	"github.com/nexuspg/nexus/internal/consume"
 	"github.com/nexuspg/nexus/internal/db"
-	"github.com/nexuspg/nexus/internal/engine"
 	"github.com/nexuspg/nexus/internal/feed"
-	"github.com/nexuspg/nexus/internal/handlers"
 	"github.com/nexuspg/nexus/internal/invoke"
 	"github.com/nexuspg/nexus/internal/member"
-	"github.com/nexuspg/nexus/internal/pgmqueue"
 	"github.com/nexuspg/nexus/internal/places"
 )
 
 const (
 	ownConns = 5 // two claimers, renewal, upkeep, tick and timer; the listener has a connection besides
-
-	defaultConsumer = "default" // of a node's own handlers
 
 	// Looks for what was delayed come no closer than promoteEvery and a quarter, which is how late it may be on its queue. Looks that take long, since dead
 	// rows cannot be removed yet, are followed by a rest of promoteRest times their length, which bounds their share.
@@ -50,7 +45,18 @@ const (
 
 // run is one run of a node: its own connections and what goes on beside handlers.
 type run struct {
-	*settled
+	*plan
+	now      atomic.Pointer[plan] // with the handlers that the database was told last
+	applying chan struct{}        // full while handlers are changed
+	hosted   []*hosted            // the consumers of the plan, in its order
+	runners  *runners
+	session  *invoke.Session
+	drained  context.Context // ends when the node begins to drain
+
+	telling sync.Mutex  // the database is told one thing at a time about what the node can do
+	gone    bool        // it was told goodbye
+	untold  atomic.Bool // it may believe something else
+
 	pool   *pgxpool.Pool // the user's
 	own    *pgxpool.Pool
 	member *member.Member
@@ -74,10 +80,10 @@ type run struct {
 	reset   time.Time
 }
 
-func newRun(ctx context.Context, pool *pgxpool.Pool, s *settled) (*run, error) {
+func newRun(ctx context.Context, pool *pgxpool.Pool, p *plan) (*run, error) {
 	cfg := pool.Config().Copy()
 	cfg.MaxConns, cfg.MinConns, cfg.MinIdleConns = ownConns, 0, 0
-	cfg.ConnConfig.RuntimeParams["application_name"] = fmt.Sprintf("nexus:%s/%s", s.Namespace, s.ID)
+	cfg.ConnConfig.RuntimeParams["application_name"] = fmt.Sprintf("nexus:%s/%s", p.Namespace, p.ID)
 	users := cfg.AfterConnect
 	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		if users != nil {
@@ -92,12 +98,14 @@ func newRun(ctx context.Context, pool *pgxpool.Pool, s *settled) (*run, error) {
 		return nil, invalid("pool", "the pool's configuration does not serve a second one: "+err.Error(), "make the pool with pgxpool.NewWithConfig")
 	}
 	r := &run{
-		settled: s, pool: pool, own: own, values: context.WithoutCancel(ctx), due: make(chan struct{}, 1), delayedDue: make(chan struct{}, 1), nudged: make(chan struct{}, 1),
-		places: places.New(s.Workers), leasedPlaces: places.New(s.LeasedWorkers),
-		member: &member.Member{Pool: own, Namespace: s.Namespace, Wanted: s.ID, Given: s.given.id},
+		plan: p, applying: make(chan struct{}, 1), runners: newRunners(), drained: ctx,
+		pool: pool, own: own, values: context.WithoutCancel(ctx), due: make(chan struct{}, 1), delayedDue: make(chan struct{}, 1), nudged: make(chan struct{}, 1),
+		places: places.New(p.Workers), leasedPlaces: places.New(p.LeasedWorkers),
+		member: &member.Member{Pool: own, Namespace: p.Namespace, Wanted: p.ID, Given: p.given.id},
 	}
-	if s.OnSettled != nil {
-		r.teller = newTeller(ctx, s.OnSettled, s.Logger)
+	r.now.Store(p)
+	if p.OnSettled != nil {
+		r.teller = newTeller(ctx, p.OnSettled, p.Logger)
 	}
 	return r, nil
 }
@@ -113,60 +121,34 @@ func (r *run) close() {
 	r.own.Close()
 }
 
-// newRunners needs to know the queue, so it speaks to the database.
-func (r *run) newRunners(ctx context.Context) (*runners, *lookout, error) {
-	queue, attempts, err := r.member.Consumer(ctx, defaultConsumer)
-	if err != nil {
-		return nil, nil, err
+// prepare makes what runs the handlers, and starts nothing. It speaks to the database.
+func (r *run) prepare(ctx context.Context) (parts []*part, err error) {
+	if r.session, err = r.readSession(ctx); err != nil {
+		return nil, err
 	}
-	var middleware []invoke.Middleware
+	hosts := make([]*hosted, 0, len(r.consumers))
+	for _, c := range r.consumers {
+		h, err := r.host(ctx, c.name)
+		if err != nil {
+			return nil, err
+		}
+		hosts = append(hosts, h)
+	}
+	r.hosted = hosts
+	for i, c := range r.consumers {
+		came, _ := hosts[i].change(c, r.made)
+		parts = append(parts, came...)
+	}
+	return parts, nil
+}
+
+func (r *run) middleware() (around []invoke.Middleware) {
 	for _, m := range r.Middleware {
 		if m.Handle != nil {
-			middleware = append(middleware, m.Handle)
+			around = append(around, m.Handle)
 		}
 	}
-	session, err := r.readSession(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	turn := new(engine.Turn)
-	lookout := newLookout(r.Poll,
-		func(ctx context.Context) (time.Duration, error) { return r.member.Look(ctx, queue, waitFor) },
-		func(ctx context.Context, d time.Duration) error { return r.member.Announce(ctx, queue, d) })
-	config := func(i int, at *places.Places, hs *handlers.Handlers) (engine.Config, *pgmqueue.Deliveries) {
-		source := &pgmqueue.Deliveries{
-			Pool: r.own, Namespace: r.Namespace, Consumer: defaultConsumer, Queue: queue, Node: r.member.ID,
-			MaxAttempts: func(eventType string) int { return hs.MaxAttemptsOf(eventType, attempts) },
-		}
-		return engine.Config{
-			Source: source, Handlers: hs, Pool: r.pool, Session: session, Places: at, Lease: r.Lease, Poll: r.Poll, Values: r.values, Turn: turn, Absence: &r.absence,
-			Middleware: middleware, Observer: r.observer(defaultConsumer, hs), Log: r.Logger, Unavailable: r.unavailable,
-			Announce: func(ctx context.Context, d time.Duration) error { return lookout.announce(ctx, i, d) },
-		}, source
-	}
-	made := new(runners)
-	plain, leased, groups := r.handlers.Split()
-	if plain == nil && leased == nil && len(groups) == 0 {
-		plain = r.handlers // none, but a node that fetches nothing must still show that it could
-	}
-	for _, one := range []struct {
-		hs     *handlers.Handlers
-		places *places.Places
-	}{{plain, r.places}, {leased, r.leasedPlaces}} {
-		if one.hs != nil {
-			made.add(func(i int) runner {
-				cfg, _ := config(i, one.places, one.hs)
-				return consume.NewLoop(cfg)
-			})
-		}
-	}
-	for _, hs := range groups {
-		made.add(func(i int) runner {
-			cfg, source := config(i, r.places, hs)
-			return batch.New(cfg, source, r.Express)
-		})
-	}
-	return made, lookout, nil
+	return around
 }
 
 // readSession looks at a connection as handlers get it, which the node's own are not.
@@ -192,12 +174,16 @@ func (r *run) run(ctx context.Context, n *Node) error {
 		}
 	}()
 
-	var runners *runners
-	var lookout *lookout
+	r.drained = drained
+
+	var parts []*part
 	err := r.patiently(drained, func(ctx context.Context) (err error) {
-		if err = r.register(ctx); err == nil {
-			runners, lookout, err = r.newRunners(ctx)
+		if !r.registered.Load() {
+			if err = r.register(ctx, r.plan); err != nil {
+				return err
+			}
 		}
+		parts, err = r.prepare(ctx)
 		return err
 	})
 	if err != nil {
@@ -217,22 +203,24 @@ func (r *run) run(ctx context.Context, n *Node) error {
 	r.warnOfIdleLimit(drained)
 	r.warnOfSettings(drained)
 
-	for _, one := range runners.each() {
+	for _, one := range parts {
 		one.Start()
+		r.runners.add(one)
 	}
-	state := &running{runners: runners, places: []*places.Places{r.places, r.leasedPlaces}, poll: r.Poll, absence: &r.absence}
-	n.setRunning(state)
-	defer r.measure(n, state)()
-	log.Info("node runs", "event_types", r.handlers.Patterns(), "workers", r.Workers, "leased_workers", r.LeasedWorkers)
+	state := &running{runners: r.runners, places: r.allPlaces(), poll: r.Poll, absence: &r.absence}
+	n.setRunning(state, r)
+	defer r.measure(n)()
+	types, _ := r.types()
+	log.Info("node runs", "event_types", types, "workers", r.Workers, "leased_workers", r.LeasedWorkers)
 
 	// The helpers outlive drained: handlers that are given time to finish need a node that still counts as alive.
 	helping, end := context.WithCancelCause(r.values)
 	var helpers sync.WaitGroup
-	helpers.Go(func() { r.beat(helping, drained, runners, stop, end) })
-	helpers.Go(func() { r.listen(helping, runners) })
-	helpers.Go(func() {
-		lookout.run(drained, func(i int, due bool) { runners.at(i).Looked(due) }, r.unavailable)
-	})
+	helpers.Go(func() { r.beat(helping, drained, stop, end) })
+	helpers.Go(func() { r.listen(helping) })
+	for _, h := range r.hosted {
+		helpers.Go(func() { h.lookout.run(drained, h.looked, r.unavailable) })
+	}
 	helpers.Go(func() { r.upkeep(drained) })
 	helpers.Go(func() { r.tick(drained) })
 	helpers.Go(func() { r.timer(drained) })
@@ -257,9 +245,7 @@ func (r *run) run(ctx context.Context, n *Node) error {
 	log.Info("node drains")
 	var stopping sync.WaitGroup
 	stopping.Go(func() {
-		runners.stop(grace, func(d *nexus.Delivery) {
-			log.Error("a handler did not end in time, its event was given back", "event_id", d.ID, "event_type", d.Type, "message_id", d.MessageID)
-		})
+		r.runners.stop(grace)
 	})
 	stopping.Go(func() {
 		for _, name := range serving.stop(grace) {
@@ -271,8 +257,8 @@ func (r *run) run(ctx context.Context, n *Node) error {
 	failure := context.Cause(helping)
 	end(nil)
 	helpers.Wait()
-	r.sayGoodbye(runners.lastFetch())
-	n.setRunning(nil)
+	r.sayGoodbye(r.runners.lastFetch())
+	n.setRunning(nil, r)
 	log.Info("node stopped")
 	return failure
 }
@@ -281,13 +267,16 @@ func (r *run) run(ctx context.Context, n *Node) error {
 func (r *run) sayGoodbye(fetched time.Time) {
 	bye, cancel := context.WithTimeout(context.Background(), farewell)
 	defer cancel()
+	r.telling.Lock()
+	r.gone = true
+	r.telling.Unlock()
 	if _, _, err := r.member.Heartbeat(bye, "stopped", fetched); err != nil {
 		r.Logger.Warn("could not say goodbye; the node counts as lost after three heartbeats", "node", r.member.ID(), "namespace", string(r.Namespace), "error", err)
 	}
 }
 
-// register makes the node known, with what there is to know about it.
-func (r *run) register(ctx context.Context) error {
+// register makes the node known, with what there is to know about it, and with the handlers of a plan.
+func (r *run) register(ctx context.Context, p *plan) error {
 	info := map[string]any{"pid": os.Getpid(), "go": runtime.Version(), "workers": r.Workers, "leased_workers": r.LeasedWorkers, "lease": r.Lease.String()}
 	if host, err := os.Hostname(); err == nil {
 		info["host"] = host
@@ -308,16 +297,27 @@ func (r *run) register(ctx context.Context) error {
 			info["gone"] = incarnation
 		}
 	}
-	err := r.member.Register(ctx, r.handlers.Patterns(), info)
+	err := r.member.Register(ctx, r.abilities(p), info)
 	if err == nil {
 		r.registered.Store(true)
 	}
 	return err
 }
 
+// again registers the node anew, unless that was done since the life that asked.
+func (r *run) again(ctx context.Context, asked uuid.UUID) error {
+	r.telling.Lock()
+	defer r.telling.Unlock()
+	if r.member.Incarnation() != asked {
+		return nil
+	}
+	r.Logger.Warn("the database gave this node up, registering anew", "node", r.member.ID())
+	return r.register(ctx, r.now.Load())
+}
+
 // warnOfIdleLimit says beforehand what would otherwise look like failures of handlers.
 func (r *run) warnOfIdleLimit(ctx context.Context) {
-	if !r.handlers.Transactional() {
+	if !slices.ContainsFunc(r.consumers, func(c *planned) bool { return c.handlers.Transactional() }) {
 		return
 	}
 	limit, err := member.IdleLimit(ctx, r.pool)
@@ -342,15 +342,18 @@ func (r *run) warnOfSettings(ctx context.Context) {
 
 // beat sends heartbeats until helping ends. A node that the database gave up on, because it was frozen or cut off, registers
 // anew; if another one has taken the id it was given meanwhile, it must end. A node that somebody asked to drain stops.
-func (r *run) beat(helping, drained context.Context, runners *runners, stop context.CancelFunc, end context.CancelCauseFunc) {
+func (r *run) beat(helping, drained context.Context, stop context.CancelFunc, end context.CancelCauseFunc) {
 	state := "active"
 	var said time.Time
 	draining := drained.Done()
 	for {
-		known, drain, err := r.member.Heartbeat(helping, state, runners.lastFetch())
+		asked := r.member.Incarnation()
+		known, drain, err := r.member.Heartbeat(helping, state, r.runners.lastFetch())
+		if err == nil && known && r.untold.Load() {
+			err = r.tellOnce(helping, nil)
+		}
 		if err == nil && !known && drained.Err() == nil {
-			r.Logger.Warn("the database gave this node up, registering anew", "node", r.member.ID())
-			err = r.register(helping)
+			err = r.again(helping, asked)
 			if err == nil {
 				continue
 			}
@@ -390,22 +393,19 @@ func (r *run) beat(helping, drained context.Context, runners *runners, stop cont
 }
 
 // listen hears wake-ups. Without it events are found by polling, only later.
-func (r *run) listen(ctx context.Context, runners *runners) {
+func (r *run) listen(ctx context.Context) {
 	cfg := r.wake.Copy()
 	cfg.RuntimeParams["application_name"] = fmt.Sprintf("nexus:%s/%s listen", r.Namespace, r.member.ID())
 	var said time.Time
 	for ctx.Err() == nil {
 		err := member.Listen(ctx, cfg, func(key string) {
-			runners.wake(key)
+			r.runners.wake(key)
 			if key == "" || key == timersKey {
 				r.wakeTimer()
 			}
 			if key == "" || key == r.member.DrainKey() {
 				// Anyone may notify, and what came before was not heard; the heartbeat asks whether it is so.
-				select {
-				case r.nudged <- struct{}{}:
-				default:
-				}
+				wakeUp(r.nudged)
 			}
 		})
 		if ctx.Err() == nil && time.Since(said) > sayEvery {
@@ -521,4 +521,12 @@ func pause(ctx context.Context, early <-chan struct{}, d time.Duration) bool {
 	case <-t.C:
 	}
 	return true
+}
+
+// wakeUp leaves word for whoever waits on the channel, which has room for one.
+func wakeUp(ch chan struct{}) {
+	select {
+	case ch <- struct{}{}:
+	default:
+	}
 }

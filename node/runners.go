@@ -5,52 +5,63 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/nexuspg/nexus"
 )
 
-// runner runs some of the handlers of a consumer.
+// runner fetches and does work of one kind: handlers of a consumer, or what a service does.
 type runner interface {
-	Key() string // of wake-ups
-	Start()
+	Hears(key string) bool // whether that key on the wake channel is for it
 	Wake()
-	Looked(due bool) // the lookout was answered
-	LastFetch() time.Time
+	LastFetch() time.Time // zero: it does not fetch
 	Stuck() (places int, all time.Time)
-	Stop(grace context.Context) []*nexus.Delivery // those whose handlers never returned
-	Work(ctx context.Context, limit int) (int, error)
+	Stop(grace context.Context)
 }
 
-// runners are those of a node. Whoever has to do with all of them asks for them anew each time, since they may change while the node runs.
+// runners are those of a node that runs. They may change at any time, so whoever has to do with all of them asks for them anew.
 type runners struct {
-	mu  sync.Mutex
-	all []runner
+	mu      sync.Mutex
+	all     []runner
+	closed  bool
+	leaving sync.WaitGroup
+	ending  context.Context // of the grace time of those that leave
+	end     context.CancelFunc
 }
 
-// add adds a runner, which make makes from the number by which [runners.at] finds it.
-func (rs *runners) add(make func(number int) runner) {
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	rs.all = append(rs.all, make(len(rs.all)))
+func newRunners() *runners {
+	rs := new(runners)
+	rs.ending, rs.end = context.WithCancel(context.Background())
+	return rs
 }
 
-// each are the runners that there are now.
+// each are the runners that there are now, without those that leave.
 func (rs *runners) each() []runner {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	return slices.Clone(rs.all)
 }
 
-func (rs *runners) at(number int) runner {
+// add adds a runner; false once they stop.
+func (rs *runners) add(one runner) bool { return rs.swap([]runner{one}, nil) }
+
+// swap puts some runners in the place of others, all at once; false once they stop, and nothing is changed then. What leaves is waited for by
+// stop, which ends the context that leave gets.
+func (rs *runners) swap(came []runner, went map[runner]func(end context.Context)) bool {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	return rs.all[number]
+	if rs.closed {
+		return false
+	}
+	rs.all = slices.DeleteFunc(rs.all, func(one runner) bool { _, leaves := went[one]; return leaves })
+	rs.all = append(rs.all, came...)
+	for _, leave := range went {
+		rs.leaving.Go(func() { leave(rs.ending) })
+	}
+	return true
 }
 
 // wake makes those look for work whose key this is; "" is the key of all.
 func (rs *runners) wake(key string) {
 	for _, one := range rs.each() {
-		if key == "" || key == one.Key() {
+		if key == "" || one.Hears(key) {
 			one.Wake()
 		}
 	}
@@ -60,31 +71,24 @@ func (rs *runners) wake(key string) {
 func (rs *runners) lastFetch() time.Time {
 	last := time.Now()
 	for _, one := range rs.each() {
-		if t := one.LastFetch(); t.Before(last) {
+		if t := one.LastFetch(); !t.IsZero() && t.Before(last) {
 			last = t
 		}
 	}
 	return last
 }
 
-// stuck is how many workers are.
-func (rs *runners) stuck() (n int) {
-	for _, one := range rs.each() {
-		places, _ := one.Stuck()
-		n += places
-	}
-	return n
-}
-
-// stop stops all at once, and tells gaveUp of the deliveries whose handlers never returned.
-func (rs *runners) stop(grace context.Context, gaveUp func(*nexus.Delivery)) {
+// stop stops all at once, those too that were to leave anyway.
+func (rs *runners) stop(grace context.Context) {
+	rs.mu.Lock()
+	rs.closed = true
+	rs.mu.Unlock()
+	defer rs.end()
+	defer context.AfterFunc(grace, rs.end)()
 	var stopping sync.WaitGroup
 	for _, one := range rs.each() {
-		stopping.Go(func() {
-			for _, d := range one.Stop(grace) {
-				gaveUp(d)
-			}
-		})
+		stopping.Go(func() { one.Stop(grace) })
 	}
 	stopping.Wait()
+	rs.leaving.Wait()
 }

@@ -42,10 +42,6 @@ func (r *run) timer(ctx context.Context) {
 
 // wakeTimer makes the timer look now, and whoever promotes what was delayed.
 func (r *run) wakeTimer() {
-	for _, due := range []chan struct{}{r.due, r.delayedDue} {
-		select {
-		case due <- struct{}{}:
-		default:
-		}
-	}
+	wakeUp(r.due)
+	wakeUp(r.delayedDue)
 }

@@ -404,6 +404,13 @@ func (b *Batches) Stop(grace context.Context) []*nexus.Delivery {
 	return slices.Concat(slices.Collect(maps.Values(b.stuck))...)
 }
 
+// Finish takes up nothing new, and waits until all batches in hand have ended, or until ctx ends. Stop comes after it.
+func (b *Batches) Finish(ctx context.Context) {
+	b.Drain()
+	b.Stir()
+	b.await(ctx, func() bool { return !b.alive && len(b.busy) == 0 })
+}
+
 // cancelAll ends the contexts of handlers and lets nothing begin any more.
 func (b *Batches) cancelAll() {
 	b.mu.Lock()

@@ -322,18 +322,7 @@ func (l *Loop) lost(d *nexus.Delivery) {
 // contexts end, and shortly after that the items of those that still do not return are released. It returns once everything
 // is settled or, without a database, cannot be. The deliveries of handlers that never returned are the result.
 func (l *Loop) Stop(grace context.Context) []*nexus.Delivery {
-	l.mu.Lock()
-	l.Drain()
-	for _, t := range l.ready {
-		l.drop(t, work.Result{Action: work.Release, Reason: nexus.ErrDraining.Error()})
-	}
-	l.ready = nil
-	l.hungry = false
-	l.balance()
-	l.work.Broadcast()
-	l.mu.Unlock()
-	l.Stir()
-
+	l.quit()
 	idle := func() bool { return l.running-l.stuck == 0 && l.claiming == 0 }
 	if !l.await(grace, idle) {
 		l.cancelAll(nexus.ErrDraining)
@@ -359,6 +348,28 @@ func (l *Loop) Stop(grace context.Context) []*nexus.Delivery {
 	l.keeper.Wait()
 	l.share.Leave()
 	return stayed
+}
+
+// Finish takes up nothing new, and waits until all that is in hand has ended and is settled, or until ctx ends. It waits for a database that is
+// away, as long as ctx lasts. Stop comes after it.
+func (l *Loop) Finish(ctx context.Context) {
+	l.quit()
+	l.await(ctx, func() bool { return l.running-l.stuck == 0 && l.claiming == 0 && len(l.done) == 0 && l.settling == 0 })
+}
+
+// quit takes up nothing new, and gives back what waits.
+func (l *Loop) quit() {
+	l.mu.Lock()
+	l.Drain()
+	for _, t := range l.ready {
+		l.drop(t, work.Result{Action: work.Release, Reason: nexus.ErrDraining.Error()})
+	}
+	l.ready = nil
+	l.hungry = false
+	l.balance()
+	l.work.Broadcast()
+	l.mu.Unlock()
+	l.Stir()
 }
 
 func (l *Loop) await(ctx context.Context, cond func() bool) bool {

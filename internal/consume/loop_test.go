@@ -391,3 +391,65 @@ func TestWhatMayKillAProcessGoesAlone(t *testing.T) {
 		}
 	})
 }
+
+// A loop that is to finish takes up nothing new and gives back what waits; it waits for its handlers, and for a database that is away.
+func TestFinish(t *testing.T) {
+	var release chan struct{} // made in the bubble
+	var handled atomic.Int32
+	looping(t, 1, []*handlers.Handler{leasedHandler("*", func(ctx context.Context, _ *nexus.Delivery) error {
+		select {
+		case <-release:
+			handled.Add(1)
+		case <-ctx.Done():
+		}
+		return context.Cause(ctx)
+	})}, func(l *loop) {
+		release = make(chan struct{})
+		l.source.Emit("x")
+		after(time.Second)
+		var away, finished atomic.Bool
+		ctx, end := context.WithCancel(l.t.Context())
+		defer end()
+		go func() { l.Finish(ctx); finished.Store(true) }()
+		l.source.Emit("x", "x")
+		after(time.Hour)
+		if finished.Load() || l.source.Left() != 3 {
+			l.t.Fatalf("finished %v, %d left, while the handler runs", finished.Load(), l.source.Left())
+		}
+		l.source.Fault(func(context.Context, string, []work.Result) error {
+			if away.Load() {
+				return &nexus.Error{Code: "08006"}
+			}
+			return nil
+		})
+		away.Store(true)
+		close(release)
+		after(time.Hour)
+		if finished.Load() || handled.Load() != 1 || l.source.Left() != 3 {
+			l.t.Fatalf("finished %v, handled %d, %d left, without the database", finished.Load(), handled.Load(), l.source.Left())
+		}
+		away.Store(false)
+		after(time.Minute)
+		if !finished.Load() || handled.Load() != 1 || l.source.Left() != 2 {
+			l.t.Errorf("finished %v, handled %d, %d left", finished.Load(), handled.Load(), l.source.Left())
+		}
+	})
+}
+
+// It waits no longer than its context.
+func TestFinishEndsWithItsContext(t *testing.T) {
+	looping(t, 1, []*handlers.Handler{leasedHandler("*", func(ctx context.Context, _ *nexus.Delivery) error {
+		<-ctx.Done()
+		return nil
+	})}, func(l *loop) {
+		l.source.Emit("x")
+		after(time.Second)
+		ctx, cancel := context.WithTimeout(l.t.Context(), time.Minute)
+		defer cancel()
+		began := time.Now()
+		l.Finish(ctx)
+		if took := time.Since(began); took != time.Minute || l.source.Left() != 1 {
+			l.t.Errorf("ended after %s, %d left", took, l.source.Left())
+		}
+	})
+}

@@ -25,8 +25,8 @@ type Member struct {
 	Given     bool   // the id is refused if another live node has it; else it gets a number
 
 	id          atomic.Pointer[string]
-	incarnation uuid.UUID
-	every       time.Duration
+	incarnation atomic.Pointer[uuid.UUID]
+	every       atomic.Int64
 	answered    atomic.Int64 // when the last heartbeat was, in nanoseconds since 1970
 }
 
@@ -46,7 +46,7 @@ func (m *Member) ID() string {
 }
 
 // Every is the time between heartbeats.
-func (m *Member) Every() time.Duration { return m.every }
+func (m *Member) Every() time.Duration { return time.Duration(m.every.Load()) }
 
 // Process reads into process what the node that has the wanted id said about its process, and returns its incarnation; "" if no node of
 // this login has it.
@@ -61,25 +61,55 @@ func (m *Member) Process(ctx context.Context, process any) (incarnation string, 
 	return *id, nil
 }
 
-// Register makes the node known, as a new incarnation. Heartbeats must not run meanwhile.
-func (m *Member) Register(ctx context.Context, patterns []string, info map[string]any) error {
+// Incarnation is the life that the node is registered as; none before that.
+func (m *Member) Incarnation() uuid.UUID {
+	if inc := m.incarnation.Load(); inc != nil {
+		return *inc
+	}
+	return uuid.Nil
+}
+
+// Abilities are what a node can do.
+type Abilities struct {
+	Types     []string // patterns of event types
+	Consumers []string // for each of the types the consumer that it is handled for
+	Workflows []string
+}
+
+// Register makes the node known, as a new incarnation, with the event types that it can handle. What else it can do is told by Replace.
+func (m *Member) Register(ctx context.Context, can Abilities, info map[string]any) error {
 	raw, err := json.Marshal(info)
 	if err != nil {
 		return err
 	}
 	var id string
+	var incarnation uuid.UUID
 	var seconds float64
 	err = db.Call(ctx, m.Pool, "register_node",
 		`select node_id, incarnation, extract(epoch from heartbeat_every)::float8
-from core.register_node($1::text, $2::text, $3::bool, $4::text[], $5::text::jsonb)`,
-		[]any{string(m.Namespace), m.Wanted, m.Given, patterns, string(raw)}, &id, &m.incarnation, &seconds)
+from core.register_node($1::text, $2::text, $3::bool, $4::text[], $5::text::jsonb, $6::text[])`,
+		[]any{string(m.Namespace), m.Wanted, m.Given, all(can.Types), string(raw), all(can.Consumers)}, &id, &incarnation, &seconds)
 	if err != nil {
 		return err
 	}
 	m.id.Store(&id)
-	m.every = time.Duration(seconds * float64(time.Second))
+	m.incarnation.Store(&incarnation)
+	m.every.Store(int64(seconds * float64(time.Second)))
 	m.answered.Store(time.Now().UnixNano())
 	return nil
+}
+
+// all is list as an array that is not null.
+func all(list []string) []string { return append([]string{}, list...) }
+
+// Replace says what the node can do from now on, in place of what it said before. known is false when the node must register anew.
+func (m *Member) Replace(ctx context.Context, can Abilities) (known bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, heartbeatTimeout)
+	defer cancel()
+	err = db.Call(ctx, m.Pool, "replace_capabilities",
+		`select core.replace_capabilities($1::text, $2::text::uuid, $3::text[], $4::text[], $5::text[])`,
+		[]any{m.ID(), m.Incarnation().String(), all(can.Types), all(can.Consumers), all(can.Workflows)}, &known)
+	return known, err
 }
 
 // Heartbeat reports whether the database still knows this incarnation, if not the node must register anew, and whether somebody
@@ -98,7 +128,7 @@ func (m *Member) Heartbeat(ctx context.Context, state string, fetched time.Time)
 	}
 	err = db.Call(ctx, m.Pool, "heartbeat",
 		`select core.heartbeat($1::text, $2::text::uuid, $3::text, $4::text::jsonb), core.must_drain($1::text, $2::text::uuid)`,
-		[]any{m.ID(), m.incarnation.String(), state, string(raw)}, &known, &drain)
+		[]any{m.ID(), m.Incarnation().String(), state, string(raw)}, &known, &drain)
 	if err == nil {
 		m.answered.Store(time.Now().UnixNano())
 	}

@@ -41,7 +41,7 @@ func TestDeliveries(t *testing.T) {
 		db.Namespace("shop")
 		db.SetNow(db.Now()) // it stands still but for Pass
 		who := &member.Member{Pool: db.Pool, Namespace: "shop", Wanted: "n"}
-		if err := who.Register(t.Context(), []string{"*"}, map[string]any{}); err != nil {
+		if err := who.Register(t.Context(), member.Abilities{Types: []string{"*"}, Consumers: []string{"default"}}, map[string]any{}); err != nil {
 			t.Fatal(err)
 		}
 		name, attempts, err := who.Consumer(t.Context(), "default")

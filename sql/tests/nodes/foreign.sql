@@ -25,6 +25,8 @@ select n, pg_temp.refusal(s) as what from (values
   ('replay', format('select core.replay_dead_letter(%s)', (select max(dead_letter_id) from core.dead_letters))),
   ('discard', format('select core.discard_dead_letter(%s, %L)', (select max(dead_letter_id) from core.dead_letters), 'x'))) s(n, s);
 select is(pg_temp.refusal($$do $do$ begin assert not core.touch_node_heartbeat('n'); end $do$ $$), 'done', 'nor is it touched');
+select is(pg_temp.refusal(format('do $do$ begin assert not core.replace_capabilities(''n'', %L, ''{b}''); end $do$', incarnation)), 'done', 'nor does it handle anything else') from core.nodes where node_id = 'n';
+create temporary table life as select incarnation from core.nodes where node_id = 'n';
 update core.nodes set state = 'lost';
 insert into said select 'lost', pg_temp.refusal($$select core.register_node('open', 'n', true, '{b}')$$);
 select alike(what, 'NX204|node id ''n'' is taken in another namespace|%', 'a given id is refused: ' || n) from said where n in ('alive', 'lost');
@@ -43,6 +45,7 @@ select core.grant_namespace('hush', 't_out', 'operate');
 set local role t_out;
 select throws_like($$select core.touch_node_heartbeat('n')$$, '%hush%', 'who may read there is told the name');
 select throws_ok($$select core.register_node('open', 'n', true, '{b}')$$, 'NX204', null, 'reading is not consuming');
+select throws_ok($$select core.replace_capabilities('n', incarnation, '{b}') from life$$, 'NX402', null, 'what a node there handles is said by who consumes');
 reset role;
 select core.grant_namespace('hush', 't_out', 'consume');
 set local role t_out;

@@ -36,7 +36,7 @@ select ok(pg_temp.replace('{}'), 'a node may handle nothing');
 select is(pg_temp.can(), null, 'and can do nothing then');
 select is(core_private.live_patterns('shop', 'default', core.now()), null, 'so no node of the consumer lives');
 select core_private.park_unhandled();
-select is(pg_temp.parked(), 'a', 'and nothing more is parked');
+select is(pg_temp.parked(), '-', 'and nothing more is parked');
 -- a node that began with nothing
 delete from core_private.parking;
 select core.register_node('shop', 'late', true, '{}');
