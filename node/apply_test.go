@@ -53,6 +53,8 @@ func ended(h *node.Handler) bool {
 }
 
 // In every mode: what waited or was parked for want of a handler comes to it once it is added, and what comes after it was taken away is left to others.
+//
+// holds: N1-changes
 func TestAHandlerComesAndGoesWhileTheNodeRuns(t *testing.T) {
 	t.Parallel()
 	for name := range everyMode(nil) {
@@ -119,6 +121,8 @@ func TestAHandlerComesAndGoesWhileTheNodeRuns(t *testing.T) {
 }
 
 // What a handler has in hand when it is taken away ends under it, while another one, of another mode, has what comes.
+//
+// holds: N1-changes
 func TestWhatIsInHandEndsUnderTheHandlerItWasClaimedFor(t *testing.T) {
 	t.Parallel()
 	for name := range everyMode(nil) {
@@ -175,6 +179,8 @@ func TestWhatIsInHandEndsUnderTheHandlerItWasClaimedFor(t *testing.T) {
 }
 
 // What is in hand under a handler that was taken away has the node's grace time, and no more.
+//
+// holds: N1-changes
 func TestTheNodeEndsWhileAHandlerThatWasRemovedRuns(t *testing.T) {
 	t.Parallel()
 	for _, grace := range []time.Duration{time.Minute, 50 * time.Millisecond} {
@@ -226,6 +232,8 @@ func TestTheNodeEndsWhileAHandlerThatWasRemovedRuns(t *testing.T) {
 }
 
 // A registration that Run would refuse is refused, and the node goes on as it was.
+//
+// holds: N1-changes
 func TestApplyRefusesWhatRunWould(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -280,6 +288,8 @@ func TestApplyRefusesWhatRunWould(t *testing.T) {
 }
 
 // While the database cannot do it, Apply waits; after that the node goes on as it was, and the database knows what holds.
+//
+// holds: N1-changes
 func TestApplyWaitsForTheDatabase(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -322,6 +332,8 @@ func TestApplyWaitsForTheDatabase(t *testing.T) {
 }
 
 // A node that the database gave up registers with the handlers that it has now, whoever notices.
+//
+// holds: N1-changes
 func TestANodeThatWasGivenUpRegistersWithItsNewHandlers(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -347,6 +359,8 @@ func TestANodeThatWasGivenUpRegistersWithItsNewHandlers(t *testing.T) {
 }
 
 // Handlers come, go and change their mode under load, by several at once: each event is handled once.
+//
+// holds: N1-changes
 func TestHandlersChangeUnderLoad(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)

@@ -22,6 +22,8 @@ func (f *fake) Stuck() (n int, _ time.Time) { return 0, time.Time{} }
 func (f *fake) Stop(context.Context)        { f.stopped = true }
 
 // Whoever has to do with all runners has to do with those that there are now.
+//
+// holds: N1-changes
 func TestRunnersMayChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -393,6 +393,8 @@ func TestWhatMayKillAProcessGoesAlone(t *testing.T) {
 }
 
 // A loop that is to finish takes up nothing new and gives back what waits; it waits for its handlers, and for a database that is away.
+//
+// holds: N1-changes
 func TestFinish(t *testing.T) {
 	var release chan struct{} // made in the bubble
 	var handled atomic.Int32

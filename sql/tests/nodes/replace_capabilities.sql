@@ -1,4 +1,5 @@
 -- N1, D7: a node that runs handles other types from now on
+-- holds: N1-changes
 select core.create_namespace('shop');
 create temporary table n as select * from core.register_node('shop', 'n', true, '{a,b}');
 create function pg_temp.replace(p_types text[], p_consumers text[] = null, p_workflows text[] = null) returns boolean
