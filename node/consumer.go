@@ -158,28 +158,28 @@ func (h *hosted) change(p *planned, made map[*Handler]*handlers.Handler) (came, 
 func (p *part) make() {
 	h, r, hs := p.of, p.of.r, p.handlers
 	source := &pgmqueue.Deliveries{
-		Pool: r.own, Namespace: r.Namespace, Consumer: h.name, Queue: h.queue, Node: r.member.ID,
+		Pool: r.own, Handlers: r.pool, Session: r.session, Namespace: r.Namespace, Consumer: h.name, Queue: h.queue, Node: r.member.ID,
 		MaxAttempts: func(eventType string) int { return hs.MaxAttemptsOf(eventType, h.attempts) },
 	}
 	at := r.places
 	if p.kind == leased {
 		at = r.leasedPlaces
 	}
-	cfg := p.config(at, source)
+	cfg := p.config(at)
 	if p.kind == shared {
 		p.handling = batch.New(cfg, source, r.Express)
 	} else {
-		p.handling = consume.NewLoop(cfg)
+		p.handling = consume.NewLoop(cfg, source)
 	}
 	for _, c := range p.calls {
 		c.join(1)
 	}
 }
 
-func (p *part) config(at *places.Places, source *pgmqueue.Deliveries) engine.Config {
+func (p *part) config(at *places.Places) engine.Config {
 	h, r := p.of, p.of.r
 	return engine.Config{
-		Source: source, Handlers: p.handlers, Pool: r.pool, Session: r.session, Places: at, Lease: r.Lease, Poll: r.Poll, Values: r.values,
+		Handlers: p.handlers, Places: at, Lease: r.Lease, Poll: r.Poll, Values: r.values,
 		Turn: h.turn, Absence: &r.absence, Middleware: r.middleware(), Observer: r.observer(h.name, p.handlers.Patterns(), p.handlers.PatternOf),
 		Log: r.Logger, Unavailable: r.unavailable,
 		Announce: func(ctx context.Context, d time.Duration) error { return h.lookout.announce(ctx, p.number, d) },

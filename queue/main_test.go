@@ -10,6 +10,7 @@ import (
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/dbtest"
 	"github.com/nexuspg/nexus/internal/pgmqueue"
+	"github.com/nexuspg/nexus/internal/work"
 	"github.com/nexuspg/nexus/queue"
 )
 
@@ -44,7 +45,7 @@ func claim(t *testing.T, db *dbtest.DB) *nexus.Delivery {
 	source := pgmqueue.Deliveries{
 		Pool: db.Pool, Namespace: ns, Consumer: "default", Queue: mainQueue, MaxAttempts: func(string) int { return 10 },
 	}
-	found, err := source.Claim(t.Context(), nil, pgmqueue.Ask{Types: []string{"*"}, MaxAttempts: []int{0}, Limit: 1, Window: 100, Alone: true}, time.Minute)
+	found, err := source.Claim(t.Context(), nil, work.Want{Types: []string{"*"}, MaxAttempts: []int{0}, Limit: 1, Alone: true, Anew: true, Lease: time.Minute})
 	if err != nil || len(found.Items) != 1 {
 		t.Fatalf("claim: %d items, %v", len(found.Items), err)
 	}

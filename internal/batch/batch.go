@@ -13,24 +13,22 @@ import (
 	"github.com/nexuspg/nexus/internal/handlers"
 	"github.com/nexuspg/nexus/internal/invoke"
 	"github.com/nexuspg/nexus/internal/lease"
-	"github.com/nexuspg/nexus/internal/pgmqueue"
 	"github.com/nexuspg/nexus/internal/work"
 )
 
 // batch is what one claim took. Its goroutine owns it, but for cancel, which Batches' mutex guards.
 type batch struct {
-	items     []*pgmqueue.Delivery
+	items     []*entry
 	leased    bool
-	alone     bool       // may have killed a process
-	xact      int64      // express: the number of tx
-	tx        *invoke.Tx // express: holds the locks
+	alone     bool            // may have killed a process
+	tx        engine.SharedTx // express: holds the locks
 	began     time.Time
 	claimTook time.Duration
 	cancel    context.CancelCauseFunc
 
 	settled  int
-	left     []*pgmqueue.Delivery // express: given back by the end of the transaction
-	overhead time.Duration        // marking and committing
+	left     []*entry      // express: given back by the end of the transaction
+	overhead time.Duration // marking and committing
 }
 
 // handle runs the handlers of a batch and settles what came out, however they end.
@@ -59,7 +57,7 @@ func (b *Batches) express(t *batch) {
 		return
 	}
 	marking := time.Now()
-	marker, leases, err := b.mark(t)
+	leases, err := b.mark(t)
 	t.overhead = time.Since(marking)
 	if err != nil || leases {
 		t.tx.Close(b.Context())
@@ -69,7 +67,7 @@ func (b *Batches) express(t *batch) {
 		switch {
 		case err != nil:
 			b.Failed(err)
-			b.recall(t.xact) // it may be there, and the transaction is not
+			b.recall(t.tx) // it may be there, and the transaction is not
 		case !b.fallback:
 			b.fallback = true
 			b.Log.Warn("a node died in express, using leases until five minutes have been quiet", "source", b.Key())
@@ -85,7 +83,7 @@ func (b *Batches) express(t *batch) {
 	h := r.run(t.items)
 	if h == nil {
 		committing := time.Now()
-		h = r.commit(&marker)
+		h = r.commit()
 		t.overhead += time.Since(committing)
 	}
 	b.forget(t)
@@ -101,7 +99,7 @@ func (b *Batches) express(t *batch) {
 	b.mu.Unlock()
 	// The mark goes first, while the transaction still runs: a mark without one says that this node died.
 	if h.kind != haltLost || !b.lostOften(t.items) {
-		b.unmark(marker, t.xact)
+		b.unmark(t.tx)
 	}
 	if h.kind == haltLimit { // before the rows are free for another claim
 		b.mu.Lock()
@@ -122,8 +120,8 @@ func (b *Batches) express(t *batch) {
 		if blamed == nil {
 			blamed = r.begun
 		}
-		t.left = slices.DeleteFunc(slices.Clone(t.items), func(m *pgmqueue.Delivery) bool { return slices.Contains(blamed, m) })
-		b.leaseByID(t, blamed, true, func(t *batch, hold *hold, items []*pgmqueue.Delivery) {
+		t.left = slices.DeleteFunc(slices.Clone(t.items), func(m *entry) bool { return slices.Contains(blamed, m) })
+		b.leaseByID(t, blamed, true, func(t *batch, hold *hold, items []*entry) {
 			b.endedEarly(t, hold, items, engine.EndedEarly(invoke.ErrUndone, h.end.Err))
 		})
 	case haltLost:
@@ -138,45 +136,35 @@ func (b *Batches) express(t *batch) {
 }
 
 // mark notes that the batch is in hand, on another connection.
-func (b *Batches) mark(t *batch) (marker int64, leases bool, err error) {
+func (b *Batches) mark(t *batch) (leases bool, err error) {
 	exchange, end := b.Exchange()
 	defer end()
 	ctx, cancel := context.WithTimeout(exchange, b.limit)
 	defer cancel()
-	b.mu.Lock()
-	from := b.markerFrom
-	b.mu.Unlock()
-	if marker, leases, err = b.queue.OpenExpress(ctx, t.xact, t.items, from, t.tx.Conn().PgConn().PID()); err != nil || leases {
-		return 0, leases, err
+	if leases, err = t.tx.Mark(ctx, bare(t.items)); err == nil && !leases {
+		b.Recovered()
 	}
-	// What is older than any batch can be was looked at often enough; the sweep of the tick goes on looking.
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.Recovered()
-	if now := time.Now(); now.Sub(b.markerAt) > 2*b.limit+10*time.Second {
-		b.markerFrom, b.marker, b.markerAt = b.marker, marker, now
-	}
-	return marker, false, nil
+	return leases, err
 }
 
 // unmark takes the mark back, or sees to it that this is done.
-func (b *Batches) unmark(marker, xact int64) {
+func (b *Batches) unmark(tx engine.SharedTx) {
 	ctx, cancel := context.WithTimeout(b.Context(), time.Second)
 	defer cancel()
-	if err := b.queue.CloseExpress(ctx, marker); err != nil {
+	if err := tx.Unmark(ctx); err != nil {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		b.recall(xact)
+		b.recall(tx)
 	}
 }
 
 // recall takes back the mark of a batch that was lost with its connection, as soon as there is one again. Until then it may count as
 // that of a node that died, which costs only speed. The caller holds the mutex.
-func (b *Batches) recall(xact int64) {
+func (b *Batches) recall(tx engine.SharedTx) {
 	b.helpers.Go(func() {
 		for tries := 1; ; tries++ {
 			ctx, cancel := b.Exchange()
-			err := b.queue.RecallExpress(ctx, xact)
+			err := tx.Recall(ctx)
 			cancel()
 			if err == nil {
 				return
@@ -194,7 +182,7 @@ func (b *Batches) recall(xact int64) {
 // lostOften notes items that were lost with their connection, and reports whether one of them was for the third time, each within a
 // minute of the last. A restart or a cut is nothing to do with the batch; one that makes the server end the session each time must be told
 // from the others, and is left looking like a death.
-func (b *Batches) lostOften(items []*pgmqueue.Delivery) (often bool) {
+func (b *Batches) lostOften(items []*entry) (often bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := time.Now()
@@ -212,12 +200,12 @@ func (b *Batches) lostOften(items []*pgmqueue.Delivery) (often bool) {
 // leaseByID takes items of a batch that failed as a whole under a lease, so that the attempts count, and hands them on.
 //
 // When the connection was closed, the server may take a moment to notice and to let go of the rows.
-func (b *Batches) leaseByID(t *batch, items []*pgmqueue.Delivery, closed bool, then func(*batch, *hold, []*pgmqueue.Delivery)) {
+func (b *Batches) leaseByID(t *batch, items []*entry, closed bool, then func(*batch, *hold, []*entry)) {
 	ctx, cancel := b.Exchange()
 	defer cancel()
-	got, err := b.queue.LeaseThese(ctx, items, db.Interval(b.Lease))
+	got, err := b.source.LeaseThese(ctx, bare(items), b.Lease)
 	for over := time.Now().Add(b.limit); err == nil && closed && len(got) == 0 && time.Now().Before(over) && pause(ctx, 20*time.Millisecond); {
-		got, err = b.queue.LeaseThese(ctx, items, db.Interval(b.Lease))
+		got, err = b.source.LeaseThese(ctx, bare(items), b.Lease)
 	}
 	if err != nil {
 		b.Failed(err)
@@ -226,24 +214,30 @@ func (b *Batches) leaseByID(t *batch, items []*pgmqueue.Delivery, closed bool, t
 		t.left = t.items
 		return
 	}
-	hold := b.hold(t, got)
+	var leased []*entry
+	for _, m := range items {
+		if len(leased) < len(got) && m.Item == got[len(leased)] {
+			leased = append(leased, m)
+		}
+	}
+	hold := b.hold(t, leased)
 	defer hold.stop()
-	then(t, hold, got)
+	then(t, hold, leased)
 }
 
 // endedEarly gives up items whose handlers ended the transaction, or may have.
-func (b *Batches) endedEarly(t *batch, hold *hold, items []*pgmqueue.Delivery, end work.Result) {
+func (b *Batches) endedEarly(t *batch, hold *hold, items []*entry, end work.Result) {
 	results := make([]work.Result, len(items))
 	for i, m := range items {
 		results[i] = end
-		results[i].Item = m
+		results[i].Item = m.Item
 		b.say(m, results[i])
 	}
-	b.settle(t, hold, results)
+	b.settle(t, hold, items, results)
 }
 
 // underLease runs a leased batch.
-func (b *Batches) underLease(t *batch, items []*pgmqueue.Delivery) {
+func (b *Batches) underLease(t *batch, items []*entry) {
 	hold := b.hold(t, items)
 	defer hold.stop()
 	if t.alone && !b.lease {
@@ -256,25 +250,25 @@ func (b *Batches) underLease(t *batch, items []*pgmqueue.Delivery) {
 }
 
 // each runs leased items one by one.
-func (b *Batches) each(t *batch, hold *hold, items []*pgmqueue.Delivery) {
+func (b *Batches) each(t *batch, hold *hold, items []*entry) {
 	for _, m := range items {
-		b.once(t, hold, []*pgmqueue.Delivery{m})
+		b.once(t, hold, []*entry{m})
 	}
 }
 
 // once runs leased items in one transaction and returns those it did not get to.
-func (b *Batches) once(t *batch, hold *hold, items []*pgmqueue.Delivery) (left []*pgmqueue.Delivery) {
+func (b *Batches) once(t *batch, hold *hold, items []*entry) (left []*entry) {
 	b.mu.Lock()
 	cancelled := b.cancelled
 	b.mu.Unlock()
 	if cancelled {
-		b.settle(t, hold, released(items, 0, nexus.ErrDraining.Error(), ""))
+		b.settle(t, hold, items, released(items, 0, nexus.ErrDraining.Error(), ""))
 		return nil
 	}
-	tx, err := invoke.Begin(b.Context(), b.Pool, b.Session, false, "savepoint "+pgmqueue.Guard)
+	tx, err := b.source.BeginShared(b.Context())
 	if err != nil {
 		b.Failed(err)
-		b.settle(t, hold, released(items, time.Second, "no connection", invoke.TextOf(err)))
+		b.settle(t, hold, items, released(items, time.Second, "no connection", invoke.TextOf(err)))
 		return nil
 	}
 	ctx, cancel := context.WithCancelCause(b.Values)
@@ -282,13 +276,13 @@ func (b *Batches) once(t *batch, hold *hold, items []*pgmqueue.Delivery) (left [
 	r := b.open(ctx, cancel, t, tx)
 	h := r.run(items)
 	if h == nil {
-		h = r.commit(nil)
+		h = r.commit()
 	}
 	b.forget(t)
 	if h == nil {
 		tx.Close(b.Context())
 		b.adapt(r)
-		hold.drop(r.done())
+		hold.drop(r.done)
 		return r.left
 	}
 	r.quit(h)
@@ -301,7 +295,7 @@ func (b *Batches) once(t *batch, hold *hold, items []*pgmqueue.Delivery) (left [
 			b.each(t, hold, items)
 			return nil
 		}
-		b.settle(t, hold, []work.Result{b.failure(items[0], h)})
+		b.settle(t, hold, items, []work.Result{b.failure(items[0], h)})
 	case haltLost:
 		if db.Unavailable(h.end.Err) {
 			b.Unavailable(h.end.Err)
@@ -310,32 +304,32 @@ func (b *Batches) once(t *batch, hold *hold, items []*pgmqueue.Delivery) (left [
 		results := released(items, time.Second, "connection lost", text)
 		for i, m := range items {
 			if m.Delivery().Deferrals >= engine.BrokenLimit {
-				results[i] = work.Result{Item: m, Action: work.Retry, Reason: work.ReasonError, Error: text, Policy: b.policy(m)}
+				results[i] = work.Result{Item: m.Item, Action: work.Retry, Reason: work.ReasonError, Error: text, Policy: b.policy(m)}
 			}
 		}
-		b.settle(t, hold, results)
+		b.settle(t, hold, items, results)
 	default: // drained, or the lease of one is lost: whose it is not any more is found out when settling
-		b.settle(t, hold, released(items, 0, h.kind.String(), invoke.TextOf(h.end.Err)))
+		b.settle(t, hold, items, released(items, 0, h.kind.String(), invoke.TextOf(h.end.Err)))
 	}
 	return nil
 }
 
 // failure is the result of an item that failed with its whole transaction.
-func (b *Batches) failure(m *pgmqueue.Delivery, h *halt) work.Result {
-	r := work.Result{Item: m, Action: work.Retry, Reason: h.reason, Policy: b.policy(m), Error: invoke.Failure(h.end)}
+func (b *Batches) failure(m *entry, h *halt) work.Result {
+	r := work.Result{Item: m.Item, Action: work.Retry, Reason: h.reason, Policy: b.policy(m), Error: invoke.Failure(h.end)}
 	if h.kind == haltTimeout {
 		r = invoke.Judge(h.end, context.DeadlineExceeded, b.Handlers.Route(m.Delivery().Type).Timeout)
-		r.Item, r.Policy = m, b.policy(m)
+		r.Item, r.Policy = m.Item, b.policy(m)
 	}
 	b.say(m, r)
 	return r
 }
 
-func (b *Batches) policy(m *pgmqueue.Delivery) string {
+func (b *Batches) policy(m *entry) string {
 	return b.Handlers.Route(m.Delivery().Type).Policy
 }
 
-func (b *Batches) say(m *pgmqueue.Delivery, r work.Result) {
+func (b *Batches) say(m *entry, r work.Result) {
 	what := b.Handlers.Route(m.Delivery().Type).About(m.Delivery())
 	switch r.Action {
 	case work.Retry:
@@ -345,20 +339,20 @@ func (b *Batches) say(m *pgmqueue.Delivery, r work.Result) {
 	}
 }
 
-func released(items []*pgmqueue.Delivery, after time.Duration, reason, text string) []work.Result {
+func released(items []*entry, after time.Duration, reason, text string) []work.Result {
 	results := make([]work.Result, len(items))
 	for i, m := range items {
-		results[i] = work.Result{Item: m, Action: work.Release, After: after, Reason: reason, Error: work.Storable(text, work.MaxText)}
+		results[i] = work.Result{Item: m.Item, Action: work.Release, After: after, Reason: reason, Error: work.Storable(text, work.MaxText)}
 	}
 	return results
 }
 
 // settle settles what is under a lease outside of any transaction, again until it works or the lease is over.
-func (b *Batches) settle(t *batch, hold *hold, results []work.Result) {
+func (b *Batches) settle(t *batch, hold *hold, items []*entry, results []work.Result) {
 	over := time.Now().Add(b.Lease)
 	for tries := 1; ; tries++ {
 		ctx, cancel := b.Exchange()
-		outcomes, err := b.queue.Settle(ctx, results)
+		outcomes, err := b.source.Settle(ctx, results)
 		cancel()
 		if err == nil {
 			b.settled(results, outcomes)
@@ -374,10 +368,6 @@ func (b *Batches) settle(t *batch, hold *hold, results []work.Result) {
 			break
 		}
 	}
-	items := make([]*pgmqueue.Delivery, len(results))
-	for i, r := range results {
-		items[i] = r.Item.(*pgmqueue.Delivery)
-	}
 	hold.drop(items)
 }
 
@@ -385,7 +375,7 @@ func (b *Batches) settle(t *batch, hold *hold, results []work.Result) {
 func (b *Batches) oneByOne(t *batch, results []work.Result) {
 	for _, r := range results {
 		ctx, cancel := b.Exchange()
-		outcomes, err := b.SettleAlone(ctx, r)
+		outcomes, err := b.SettleAlone(ctx, b.source, r)
 		cancel()
 		if err == nil {
 			b.settled([]work.Result{r}, outcomes)
@@ -437,7 +427,7 @@ func (b *Batches) adapt(r *shared) {
 }
 
 // open registers a transaction whose handlers' contexts can be cancelled.
-func (b *Batches) open(ctx context.Context, cancel context.CancelCauseFunc, t *batch, tx *invoke.Tx) *shared {
+func (b *Batches) open(ctx context.Context, cancel context.CancelCauseFunc, t *batch, tx engine.SharedTx) *shared {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	t.cancel = cancel
@@ -456,41 +446,18 @@ func (b *Batches) forget(t *batch) {
 // hold are the leases of items while they are worked on. The mutex of Batches guards it.
 type hold struct {
 	b     *Batches
-	t     *batch
-	items map[*pgmqueue.Delivery]*held
-}
-
-// held is an item of a hold.
-type held struct {
-	hold  *hold
-	lease lease.Lease
-	over  bool
-}
-
-// Lease implements [lease.Held].
-func (m *held) Lease() *lease.Lease {
-	if m.over {
-		return nil
-	}
-	return &m.lease
-}
-
-// Lost implements [lease.Held]. Whoever has one of the items has to stop with all that share the transaction.
-func (m *held) Lost(time.Time) {
-	if t := m.hold.t; t.cancel != nil {
-		t.cancel(nexus.ErrLeaseLost)
-	}
+	items []*entry
 }
 
 // hold begins to renew the leases of items, which have just been taken.
-func (b *Batches) hold(t *batch, items []*pgmqueue.Delivery) *hold {
-	h := &hold{b: b, t: t, items: make(map[*pgmqueue.Delivery]*held, len(items))}
+func (b *Batches) hold(t *batch, items []*entry) *hold {
+	h := &hold{b: b, items: items}
 	now := time.Now()
-	for _, m := range items {
-		h.items[m] = &held{hold: h, lease: lease.Taken(m, now)}
-	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	for _, m := range items {
+		m.of, m.lease, m.held = t, lease.Taken(m.Item, now), true
+	}
 	if b.holds[h] = struct{}{}; len(b.holds) == 1 && !b.keeping {
 		b.keeping = true
 		b.helpers.Go(b.keep)
@@ -525,22 +492,17 @@ func (b *Batches) leased(yield func(lease.Held) bool) {
 }
 
 func (h *hold) stop() {
+	h.drop(h.items)
 	h.b.mu.Lock()
 	defer h.b.mu.Unlock()
-	for _, m := range h.items {
-		m.over = true
-	}
 	delete(h.b.holds, h)
 }
 
-func (h *hold) drop(items []*pgmqueue.Delivery) {
+func (h *hold) drop(items []*entry) {
 	h.b.mu.Lock()
 	defer h.b.mu.Unlock()
 	for _, m := range items {
-		if one := h.items[m]; one != nil {
-			one.over = true
-			delete(h.items, m)
-		}
+		m.held = false
 	}
 }
 

@@ -1,21 +1,19 @@
 package batch
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/nexuspg/nexus"
-	"github.com/nexuspg/nexus/internal/db"
 	"github.com/nexuspg/nexus/internal/engine"
 	"github.com/nexuspg/nexus/internal/feed"
-	"github.com/nexuspg/nexus/internal/invoke"
 	"github.com/nexuspg/nexus/internal/lease"
-	"github.com/nexuspg/nexus/internal/pgmqueue"
 	"github.com/nexuspg/nexus/internal/places"
+	"github.com/nexuspg/nexus/internal/work"
 )
 
 const (
@@ -40,8 +38,8 @@ const (
 type Batches struct {
 	engine.Config
 	*feed.Feed
-	queue *pgmqueue.Deliveries
-	limit time.Duration // of an express batch
+	source Source
+	limit  time.Duration // of an express batch
 
 	patterns    []string
 	maxAttempts []int
@@ -63,31 +61,26 @@ type Batches struct {
 	alive     bool                          // the claiming goroutine
 	cancelled bool                          // nothing may begin any more
 
-	walk        pgmqueue.Walk // with one key, ""
 	lingerUntil time.Time
 	span        span
 	chunk       int           // On: items behind one savepoint
 	whole, part time.Duration // moving averages of a batch, and of what the database has of it besides the handlers
 
-	fallback   bool           // a node died in express
-	solo       bool           // the last claim found what has to go alone
-	leaseTill  time.Time      // this node's own reason to use leases
-	lostAt     time.Time      // the last lost connection
-	losses     map[int64]int  // how often a message was lost with its connection of late
-	helpers    sync.WaitGroup // of recalls, and of the keeper
-	keeper     lease.Keeper
-	holds      map[*hold]struct{}
-	keeping    bool
-	marker     int64 // a recent one of this node's
-	markerAt   time.Time
-	markerFrom int64 // where to look for the dead
+	fallback  bool           // a node died in express
+	solo      bool           // the last claim found what has to go alone
+	leaseTill time.Time      // this node's own reason to use leases
+	lostAt    time.Time      // the last lost connection
+	losses    map[int64]int  // how often a message was lost with its connection of late
+	helpers   sync.WaitGroup // of recalls, and of the keeper
+	keeper    lease.Keeper
+	holds     map[*hold]struct{}
+	keeping   bool
 }
 
 // New prepares to run one group of handlers, see [Handlers.Split]; nothing runs yet. limit bounds an express batch.
-func New(cfg engine.Config, queue *pgmqueue.Deliveries, limit time.Duration) *Batches {
-	cfg.Source = queue
+func New(cfg engine.Config, source Source, limit time.Duration) *Batches {
 	b := &Batches{
-		Config: cfg, Feed: cfg.Feed(), queue: queue, limit: limit, most: cfg.Places.Total(),
+		Config: cfg, Feed: cfg.Feed(source), source: source, limit: limit, most: cfg.Places.Total(),
 		hurry: make(chan struct{}), busy: map[*batch]struct{}{}, holds: map[*hold]struct{}{}, stuck: map[*shared][]*nexus.Delivery{}, losses: map[int64]int{},
 	}
 	if b.Turn == nil {
@@ -95,7 +88,7 @@ func New(cfg engine.Config, queue *pgmqueue.Deliveries, limit time.Duration) *Ba
 	}
 	b.share = cfg.Places.Join(b.Stir)
 	b.changed.L = &b.mu
-	b.keeper = cfg.Keeper(&b.mu)
+	b.keeper = cfg.Keeper(source, &b.mu)
 	b.patterns, b.maxAttempts = cfg.Handlers.Attempts()
 	grows := true
 	for _, h := range cfg.Handlers.List() { // of those that set something all set the same, see NoneIdle
@@ -143,7 +136,7 @@ func (b *Batches) Stuck() (places int, all time.Time) {
 
 // batchStep is what to do next.
 type batchStep struct {
-	ask      pgmqueue.BatchAsk // claim if Limit > 0
+	want     work.Want // claim if Limit > 0
 	announce time.Duration
 	until    time.Time
 	stop     bool
@@ -161,7 +154,7 @@ func (b *Batches) claims() {
 		b.mu.Lock()
 		b.hungry = false
 		s := b.plan(time.Now())
-		b.claiming = s.ask.Limit > 0
+		b.claiming = s.want.Limit > 0
 		b.share.Hold(b.need())
 		b.mu.Unlock()
 		switch {
@@ -169,8 +162,8 @@ func (b *Batches) claims() {
 			return
 		case s.announce != 0:
 			b.Tell(s.announce)
-		case s.ask.Limit > 0:
-			t := b.claim(s.ask)
+		case s.want.Limit > 0:
+			t := b.claim(s.want)
 			b.mu.Lock()
 			b.claiming = false
 			b.share.Hold(b.need())
@@ -205,7 +198,7 @@ func (b *Batches) plan(now time.Time) batchStep {
 			}
 			return batchStep{}
 		}
-		return batchStep{ask: b.ask(now, b.span.now)}
+		return batchStep{want: b.ask(now, b.span.now)}
 	}
 	if d := b.Announcement(now); d != 0 {
 		return batchStep{announce: d}
@@ -226,58 +219,50 @@ func (b *Batches) crew() int {
 	return min(n, b.most)
 }
 
-// ask prepares a claim of up to n items. The caller holds the mutex.
-func (b *Batches) ask(now time.Time, n int) pgmqueue.BatchAsk {
+// ask prepares a claim of up to n items, by lease or for express. The caller holds the mutex.
+func (b *Batches) ask(now time.Time, n int) work.Want {
 	leased := b.lease || b.fallback || now.Before(b.leaseTill)
 	if leased {
 		n = min(n, b.size)
 	}
-	a := pgmqueue.BatchAsk{Ask: pgmqueue.Ask{Types: b.patterns, MaxAttempts: b.maxAttempts, Limit: n}, AtLeast: 1}
-	woken, rare := b.Claiming()
-	// What the other batches hold is in the way, since rows that are locked are looked at all the same.
-	b.walk.Begin(now, "", &a.Ask, n*(1+len(b.busy)), false, woken, rare)
+	w := work.Want{Types: b.patterns, MaxAttempts: b.maxAttempts, Limit: n, AtLeast: 1, Held: n * len(b.busy)}
+	w.Woken, w.Rare = b.Claiming()
 	if b.linger > 0 && (b.lingerUntil.IsZero() || now.Before(b.lingerUntil)) && n == b.size {
-		a.AtLeast = n
+		w.AtLeast = n
 	}
 	if leased {
-		a.Lease = db.Interval(b.Lease)
-		a.Alone = b.Turn.Take()
-	} else {
-		a.Within = db.Interval(b.limit)
+		w.Lease = b.Lease
+		w.Alone = b.Turn.Take()
 	}
-	return a
+	return w
 }
 
 // claim takes a batch; nil if there is none.
-func (b *Batches) claim(a pgmqueue.BatchAsk) *batch {
+func (b *Batches) claim(w work.Want) *batch {
 	ctx, cancel := b.Exchange()
 	defer cancel()
-	t := &batch{leased: a.Lease != ""}
-	var found pgmqueue.Found
+	t := &batch{leased: w.Lease > 0, began: time.Now()}
+	var got work.Got
 	var err error
-	began := time.Now()
 	if t.leased {
-		found, err = b.queue.LeaseBatch(ctx, a)
-	} else if t.tx, err = invoke.Begin(ctx, b.Pool, b.Session, true, pgmqueue.RefuseCommitSQL); err == nil {
-		began = time.Now()
-		found, err = b.queue.LockBatch(ctx, t.tx.Conn(), a)
+		got, err = b.source.Lease(ctx, w)
+	} else if t.tx, err = b.source.BeginExpress(ctx, b.limit); err == nil {
+		t.began = time.Now()
+		got, err = t.tx.Lock(ctx, w)
 	}
-	t.began, t.alone, t.xact = began, a.Alone && found.Alone > 0 && len(found.Items) > 0, found.Xact
-	if a.Alone && !t.alone {
+	t.alone = w.Alone && got.Alone && len(got.Items) > 0
+	if w.Alone && !t.alone {
 		b.Turn.Free()
 	}
-	for _, it := range found.Items {
-		t.items = append(t.items, it.(*pgmqueue.Delivery))
-	}
+	t.items = entries(got.Items)
 	now := time.Now()
-	t.claimTook = now.Sub(began)
+	t.claimTook = now.Sub(t.began)
 
 	b.mu.Lock()
 	if err != nil {
-		b.walk.Failed(a.Ask)
 		b.Again()
-		if stat := b.Pool.Stat(); t.tx == nil && !t.leased && stat.AcquiredConns() >= stat.MaxConns() {
-			b.Fetched(now) // there is no room
+		if errors.Is(err, engine.ErrNoRoom) {
+			b.Fetched(now)
 		} else {
 			b.Failed(err)
 		}
@@ -286,59 +271,48 @@ func (b *Batches) claim(a pgmqueue.BatchAsk) *batch {
 			b.Recovered() // else when the batch has its mark too
 		}
 		b.Fetched(now)
-		b.learn(now, a, found, t.claimTook)
+		b.learn(now, w, got)
 		if len(t.items) > 0 {
 			b.busy[t] = struct{}{}
 		}
 	}
 	b.mu.Unlock()
 	if err == nil && b.Observer != nil {
-		b.Observer.Claimed(found.Items, found.Buried)
+		b.Observer.Claimed(got.Items, got.Buried)
 	}
-	if found.Buried > 0 {
-		b.Log.Warn("gave up on events whose processes died, they are dead letters now", "count", found.Buried, "source", b.Key())
+	if got.Buried > 0 {
+		b.Log.Warn("gave up on events whose processes died, they are dead letters now", "count", got.Buried, "source", b.Key())
 	}
-	if len(t.items) > 0 && err == nil {
+	if len(t.items) > 0 {
 		return t
 	}
 	if t.tx != nil {
-		if err == nil && found.Buried > 0 {
-			_, _ = t.tx.Conn().Exec(ctx, pgmqueue.AllowCommitSQL+"; commit") // if that fails they are buried another time
-		}
 		t.tx.Close(b.Context())
 	}
 	return nil
 }
 
-// learn adjusts floor, pace and mode to what a claim found. The caller holds the mutex.
-func (b *Batches) learn(now time.Time, a pgmqueue.BatchAsk, found pgmqueue.Found, took time.Duration) {
-	if found.Quiet {
+// learn adjusts pace and mode to what a claim found. The caller holds the mutex.
+func (b *Batches) learn(now time.Time, w work.Want, got work.Got) {
+	if got.Quiet {
 		b.fallback = false
 	}
-	b.solo = a.Alone && found.Alone > 0 && !b.lease
-	if found.Alone > 0 {
-		b.walk.Left(found)
+	b.solo = w.Alone && got.Alone && !b.lease
+	if got.Alone {
 		b.Turn.Await(b, b.nextAlone)
 	}
-	if found.Few > 0 {
+	if got.Few {
 		if b.lingerUntil.IsZero() {
 			b.lingerUntil = now.Add(b.linger)
 		}
-		b.walk.Failed(a.Ask) // it has seen enough, and taken nothing
 		b.NextAt(now.Add(max(min(b.linger/4, b.lingerUntil.Sub(now)), time.Millisecond)))
 		return
 	}
-	n := len(found.Items) + found.Buried
-	more := a.Alone && found.Alone > 0 // it took one of those, and nothing else
-	if more {
-		b.walk.Failed(a.Ask)
-	} else {
-		more = b.walk.End(now, took, "", a.Ask, found)
-	}
+	n := len(got.Items) + got.Buried
 	if n > 0 {
 		b.lingerUntil = time.Time{}
 	}
-	b.Claimed(now, n, more)
+	b.Claimed(now, n, got.More)
 }
 
 // leave ends a batch. The caller holds no mutex.
@@ -356,7 +330,7 @@ func (b *Batches) leave(t *batch) {
 		b.part = average(b.part, t.overhead)
 	}
 	if len(t.left) > 0 {
-		b.walk.Lower("", slices.MinFunc(t.left, func(x, y *pgmqueue.Delivery) int { return cmp.Compare(x.Delivery().MessageID, y.Delivery().MessageID) }).Delivery().MessageID)
+		b.source.GaveBack(bare(t.left))
 		b.NextAt(now)
 	}
 	b.changed.Broadcast()
@@ -365,9 +339,7 @@ func (b *Batches) leave(t *batch) {
 
 // nextAlone claims again, since the turn of the node is free for an item that has to go alone.
 func (b *Batches) nextAlone() {
-	b.mu.Lock()
-	b.walk.Back()
-	b.mu.Unlock()
+	b.source.TurnFree()
 	b.Wake()
 }
 
@@ -438,10 +410,10 @@ func (b *Batches) Work(ctx context.Context, limit int) (handled int, err error) 
 	}()
 	for handled < limit && ctx.Err() == nil {
 		b.mu.Lock()
-		a := b.ask(time.Now(), min(b.size, limit-handled))
-		a.AtLeast = 1
+		w := b.ask(time.Now(), min(b.size, limit-handled))
+		w.AtLeast = 1
 		b.mu.Unlock()
-		t := b.claim(a)
+		t := b.claim(w)
 		if t != nil {
 			b.handle(t)
 			handled += t.settled

@@ -1,36 +1,254 @@
-package batch
+package batch_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/batch"
 	"github.com/nexuspg/nexus/internal/engine"
 	"github.com/nexuspg/nexus/internal/handlers"
-	"github.com/nexuspg/nexus/internal/pgmqueue"
 	"github.com/nexuspg/nexus/internal/places"
+	"github.com/nexuspg/nexus/internal/sourcetest"
+	"github.com/nexuspg/nexus/internal/work"
 )
 
-// What has to go alone and is left, since something else of the node has the turn, is looked for again when the turn is free, however far
-// the walk has gone meanwhile.
+// Batches of a source in memory, with a clock that costs nothing: what takes seconds beside a database takes no time here.
+
+const (
+	lease = 30 * time.Second
+	limit = 5 * time.Second // of express
+)
+
+type batches struct {
+	*batch.Batches
+	t      *testing.T
+	source *sourcetest.Memory
+	places *places.Places
+	log    strings.Builder
+	away   atomic.Int32 // how often a failure looked like a server that is away
+	ended  bool
+}
+
+// batching starts batches of one handler with these workers in a bubble of its own.
+func batching(t *testing.T, workers int, h *handlers.Handler, test func(b *batches)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h.Name, h.Pattern = "h", "*"
+		hs, err := handlers.New([]*handlers.Handler{h}, nexus.RetryPolicy{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := &batches{t: t, source: &sourcetest.Memory{}, places: places.New(workers)}
+		b.Batches = batch.New(engine.Config{
+			Handlers: hs, Places: b.places, Lease: lease, Poll: time.Second, Values: context.WithoutCancel(t.Context()),
+			Log:         slog.New(slog.NewTextHandler(&b.log, nil)),
+			Announce:    func(context.Context, time.Duration) error { return nil },
+			Unavailable: func(error) { b.away.Add(1) },
+		}, b.source, limit)
+		b.Start()
+		defer func() {
+			if !b.ended {
+				b.stop(0)
+			}
+		}()
+		test(b)
+	})
+}
+
+// stop gives handlers so long.
+func (b *batches) stop(grace time.Duration) []*nexus.Delivery {
+	b.ended = true
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	return b.Stop(ctx)
+}
+
+// after lets time pass, and everything that is to happen meanwhile.
+func after(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// counter counts deliveries and calls.
+type counter struct{ deliveries, calls atomic.Int32 }
+
+func (c *counter) handle(_ context.Context, _ pgx.Tx, batch []*nexus.Delivery) error {
+	c.deliveries.Add(int32(len(batch)))
+	c.calls.Add(1)
+	return nil
+}
+
+func TestBatchesAreHandledAndCommitted(t *testing.T) {
+	t.Parallel()
+	for name, leased := range map[string]bool{"express": false, "under leases": true} {
+		t.Run(name, func(t *testing.T) {
+			var c counter
+			batching(t, 4, &handlers.Handler{Batch: c.handle, Lease: leased}, func(b *batches) {
+				for range 500 {
+					b.source.Emit("x")
+				}
+				after(5 * time.Second)
+				if n := c.deliveries.Load(); n != 500 || b.source.Left() != 0 || b.source.Marked() != 0 {
+					b.t.Errorf("%d of 500 handled, %d left, %d marked", n, b.source.Left(), b.source.Marked())
+				}
+				if n := c.calls.Load(); n > 20 {
+					b.t.Errorf("%d calls for 500 events", n)
+				}
+			})
+		})
+	}
+}
+
+// A server that hangs is left after half a minute and told of.
+// holds: engines
+func TestAClaimOfABatchThatTimesOut(t *testing.T) {
+	var c counter
+	batching(t, 1, &handlers.Handler{Batch: c.handle, Lease: true}, func(b *batches) {
+		var hangs atomic.Bool
+		b.source.Fault(func(ctx context.Context, op string, _ []work.Result) error {
+			if op == "claim" && hangs.CompareAndSwap(false, true) {
+				<-ctx.Done()
+				return fmt.Errorf("claim: %w", ctx.Err())
+			}
+			return nil
+		})
+		b.source.Emit("x")
+		after(29 * time.Second)
+		if c.calls.Load() != 0 || b.away.Load() != 0 {
+			b.t.Fatalf("handled %d, told %d times", c.calls.Load(), b.away.Load())
+		}
+		after(10 * time.Second)
+		if c.calls.Load() != 1 || b.away.Load() != 1 || b.source.Left() != 0 {
+			b.t.Errorf("handled %d times, told %d times, %d left", c.calls.Load(), b.away.Load(), b.source.Left())
+		}
+	})
+}
+
+// A batch one of whose leases is lost is told soon. What is still its own runs again; what is not is refused.
+// holds: lease-keeper
+func TestALeaseThatIsLostWhileItsBatchRuns(t *testing.T) {
+	var causes chan error // made in the bubble, or nobody waits durably
+	var stolen atomic.Int64
+	var again counter
+	batching(t, 1, &handlers.Handler{Lease: true, Batch: func(ctx context.Context, tx pgx.Tx, batch []*nexus.Delivery) error {
+		if len(batch) < 3 {
+			return again.handle(ctx, tx, batch)
+		}
+		<-ctx.Done()
+		causes <- context.Cause(ctx)
+		return ctx.Err()
+	}}, func(b *batches) {
+		causes = make(chan error, 1)
+		ids := b.source.Emit("x", "x", "x")
+		after(time.Second)
+		stolen.Store(ids[1])
+		b.source.Steal(ids[1])
+		began := time.Now()
+		if cause := <-causes; !errors.Is(cause, nexus.ErrLeaseLost) {
+			b.t.Errorf("the handler ended since %v", cause)
+		}
+		if took := time.Since(began); took > lease/3+time.Second {
+			b.t.Errorf("told after %s", took)
+		}
+		after(time.Minute)
+		if n := again.deliveries.Load(); n != 2 || b.source.Left() != 1 {
+			b.t.Errorf("%d of the others were handled again, %d left, settled %q", n, b.source.Left(), b.source.Reasons())
+		}
+		if got := strings.Count(b.log.String(), "lease lost, the result was refused"); got != 1 {
+			b.t.Errorf("%d refused; the log:\n%s", got, &b.log)
+		}
+	})
+}
+
+// The leases of a batch are renewed for as long as its handlers run.
+// holds: lease-keeper
+func TestLeasesLastAsLongAsTheirBatch(t *testing.T) {
+	batching(t, 1, &handlers.Handler{Lease: true, Batch: func(ctx context.Context, _ pgx.Tx, _ []*nexus.Delivery) error {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(10 * lease):
+			return nil
+		}
+	}}, func(b *batches) {
+		b.source.Emit("x", "x")
+		after(10*lease + time.Second)
+		if got := b.source.Reasons(); got != "ack, ack" {
+			b.t.Errorf("settled %q", got)
+		}
+	})
+}
+
+// What takes longer than express may is rolled back, uses no attempt, and runs again under leases.
+// holds: engines
+func TestABatchThatTakesTooLongForExpress(t *testing.T) {
+	var attempts atomic.Int32
+	batching(t, 1, &handlers.Handler{Batch: func(ctx context.Context, _ pgx.Tx, batch []*nexus.Delivery) error {
+		attempts.Store(int32(batch[0].Attempt))
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(2 * limit):
+			return nil
+		}
+	}}, func(b *batches) {
+		b.source.Emit("x", "x")
+		after(time.Minute)
+		if got := b.source.Reasons(); got != "ack, ack" || attempts.Load() != 1 || b.source.Marked() != 0 {
+			b.t.Errorf("settled %q at attempt %d, %d marked", got, attempts.Load(), b.source.Marked())
+		}
+		if !strings.Contains(b.log.String(), "takes longer than the express limit") {
+			b.t.Errorf("the log:\n%s", &b.log)
+		}
+	})
+}
+
+// What processes have died of goes alone, and is looked for again when the turn is free.
 // holds: alone-left
-func TestBatchesComeBackForWhatTheyLeftAlone(t *testing.T) {
-	hs, err := handlers.New([]*handlers.Handler{{Pattern: "*"}}, nexus.RetryPolicy{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := New(engine.Config{Places: places.New(1), Poll: time.Second, Handlers: hs}, &pgmqueue.Deliveries{Queue: "q"}, time.Minute)
-	now := time.Now()
-	b.Turn.Take()
-	walk := b.ask(now, 10)
-	walk.Sweep = false
-	b.learn(now, walk, pgmqueue.Found{Alone: 3, LeftAlone: 5, Looked: 100, ScannedTo: 104}, 0)
-	now = now.Add(4 * time.Second)
-	if a := b.ask(now, 10); a.Floor <= 5 {
-		t.Fatalf("the walk goes on at %d: nothing was left behind", a.Floor)
-	}
-	b.nextAlone()
-	if a := b.ask(now, 10); a.Floor > 5 {
-		t.Errorf("the walk goes on at %d, beyond what was left", a.Floor)
-	}
+func TestABatchOfSuspectsGoesAlone(t *testing.T) {
+	var most atomic.Int32
+	batching(t, 2, &handlers.Handler{Lease: true, Batch: func(_ context.Context, _ pgx.Tx, batch []*nexus.Delivery) error {
+		if n := int32(len(batch)); n > most.Load() {
+			most.Store(n)
+		}
+		return nil
+	}}, func(b *batches) {
+		ids := b.source.Emit("x", "x", "x")
+		// Another process takes them and is not heard of again.
+		if got, err := b.source.Lease(b.t.Context(), work.Want{Types: []string{"*"}, Limit: 3, Lease: time.Minute}); err != nil || len(got.Items) != len(ids) {
+			b.t.Fatalf("%d taken: %v", len(got.Items), err)
+		}
+		after(2 * time.Minute)
+		if most.Load() != 1 || b.source.Left() != 0 || b.source.Turns() == 0 {
+			b.t.Errorf("%d at once, %d left, the turn was free %d times", most.Load(), b.source.Left(), b.source.Turns())
+		}
+	})
+}
+
+func TestStopWaitsForBatches(t *testing.T) {
+	batching(t, 1, &handlers.Handler{Size: 1, Batch: func(ctx context.Context, _ pgx.Tx, _ []*nexus.Delivery) error {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(limit - time.Second):
+			return nil
+		}
+	}}, func(b *batches) {
+		b.source.Emit("x", "x")
+		after(time.Second)
+		if stayed := b.stop(10 * time.Second); len(stayed) != 0 || b.source.Left() != 1 || b.source.Marked() != 0 {
+			b.t.Errorf("stayed %v, left %d, settled %q, marked %d", stayed, b.source.Left(), b.source.Reasons(), b.source.Marked())
+		}
+	})
 }

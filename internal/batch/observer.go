@@ -4,12 +4,11 @@ import (
 	"context"
 	"time"
 
-	"github.com/nexuspg/nexus/internal/pgmqueue"
 	"github.com/nexuspg/nexus/internal/work"
 )
 
 // observed begins the observation of a call with a batch.
-func (b *Batches) observed(ctx context.Context, items []*pgmqueue.Delivery) (context.Context, func([]work.Observed, time.Duration)) {
+func (b *Batches) observed(ctx context.Context, items []*entry) (context.Context, func([]work.Observed, time.Duration)) {
 	if b.Observer == nil {
 		return ctx, nil
 	}
@@ -35,7 +34,7 @@ func (s *sight) over(items int, err error, good bool) {
 }
 
 // failed ends it for a call after which some items are known to have failed.
-func (s *sight) failed(items []*pgmqueue.Delivery, known []work.Result, err error) {
+func (s *sight) failed(items []*entry, known []work.Result, err error) {
 	if s.end == nil {
 		return
 	}
@@ -43,7 +42,7 @@ func (s *sight) failed(items []*pgmqueue.Delivery, known []work.Result, err erro
 	for i, m := range items {
 		results[i] = work.Observed{Err: err, Late: true}
 		for _, r := range known {
-			if r.Item == work.Item(m) {
+			if r.Item == m.Item {
 				results[i] = work.Observed{Result: r, Err: err}
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/nexuspg/nexus/internal/engine"
 	"github.com/nexuspg/nexus/internal/handlers"
 	"github.com/nexuspg/nexus/internal/invoke"
-	"github.com/nexuspg/nexus/internal/pgmqueue"
 	"github.com/nexuspg/nexus/internal/work"
 )
 
@@ -24,7 +22,7 @@ const maxGuards = 60
 type shared struct {
 	b       *Batches
 	t       *batch
-	tx      *invoke.Tx
+	tx      engine.SharedTx
 	gone    atomic.Bool     // handlers were given up: no other may begin in their goroutine
 	ends    atomic.Int64    // when the handlers that run now have had their timeout, in ns since 1970; 0: never
 	ctx     context.Context // of the handlers, all told
@@ -33,16 +31,18 @@ type shared struct {
 	chunk   int
 	cut     int // of the part that runs: how many items were handled, if not all; 0: all
 
-	begun []*pgmqueue.Delivery
-	good  []*pgmqueue.Delivery
-	bad   []work.Result
-	left  []*pgmqueue.Delivery // not begun: the transaction has had its savepoints or its time, or its session is not as it was
+	begun  []*entry
+	good   []*entry
+	bad    []work.Result
+	failed []*entry // those of bad
+	done   []*entry // good and failed, once they are settled
+	left   []*entry // not begun: the transaction has had its savepoints or its time, or its session is not as it was
 }
 
 // part is what runs behind one savepoint. handlers is nil for On, where each item has its own.
 type part struct {
 	handlers []*handlers.Handler
-	items    []*pgmqueue.Delivery
+	items    []*entry
 }
 
 // haltKind says why a transaction as a whole came to nothing.
@@ -66,20 +66,20 @@ type halt struct {
 	kind   haltKind
 	reason string
 	end    invoke.End
-	blamed []*pgmqueue.Delivery // haltEnded: those whose handlers did it, or may have
-	stuck  chan struct{}        // closed when handlers that ignored the end of their context are back; nil if they were not stuck
-	late   func()               // what is left to do then
+	blamed []*entry      // haltEnded: those whose handlers did it, or may have
+	stuck  chan struct{} // closed when handlers that ignored the end of their context are back; nil if they were not stuck
+	late   func()        // what is left to do then
 }
 
 // blame names those whose handlers ended the transaction.
-func (h *halt) blame(items []*pgmqueue.Delivery) {
+func (h *halt) blame(items []*entry) {
 	if h != nil && h.kind == haltEnded {
 		h.blamed = items
 	}
 }
 
 // parts cuts a batch into what runs behind one savepoint at first.
-func (r *shared) parts(items []*pgmqueue.Delivery) []part {
+func (r *shared) parts(items []*entry) []part {
 	var parts []part
 	if r.b.Handlers.List()[0].Batch == nil {
 		for c := range slices.Chunk(items, max(r.chunk, (len(items)+maxGuards/2-1)/(maxGuards/2))) {
@@ -106,15 +106,15 @@ func (r *shared) parts(items []*pgmqueue.Delivery) []part {
 }
 
 // run runs the handlers of items. What failed alone is among r.bad, and its effects are undone.
-func (r *shared) run(items []*pgmqueue.Delivery) *halt {
+func (r *shared) run(items []*entry) *halt {
 	items = r.known(items)
 	for _, m := range items {
-		m.Begun = false
+		m.begun = false
 	}
 	todo := r.parts(items)
 	slices.Reverse(todo)
 	for first := true; len(todo) > 0; first = false {
-		if r.guards <= 0 || !first && (r.ctx.Err() != nil || r.tx.Lasting) {
+		if r.guards <= 0 || !first && (r.ctx.Err() != nil || r.tx.Lasting()) {
 			for _, p := range slices.Backward(todo) {
 				r.left = append(r.left, p.items...)
 			}
@@ -133,12 +133,11 @@ func (r *shared) run(items []*pgmqueue.Delivery) *halt {
 				r.cut = 0
 			}
 			r.good = append(r.good, done...)
-			if len(todo) > 0 || r.tx.Dirty {
-				h = r.savepoint("release savepoint "+pgmqueue.Guard, "savepoint "+pgmqueue.Guard)
+			if len(todo) > 0 || r.tx.Changed() {
+				h = r.guard(r.tx.Keep)
 			}
 		} else {
-			h = r.savepoint("rollback to savepoint " + pgmqueue.Guard)
-			r.tx.Dirty = false // undone as well
+			h = r.guard(r.tx.Undo)
 			slices.Reverse(again)
 			todo = append(todo, again...)
 		}
@@ -150,19 +149,19 @@ func (r *shared) run(items []*pgmqueue.Delivery) *halt {
 }
 
 // begin notes whose handlers have been called in this transaction.
-func (r *shared) begin(items []*pgmqueue.Delivery) {
+func (r *shared) begin(items []*entry) {
 	for _, m := range items {
-		if !m.Begun {
-			m.Begun = true
+		if !m.begun {
+			m.begun = true
 			r.begun = append(r.begun, m)
 		}
 	}
 }
 
 // rest is what no handler was called for.
-func (r *shared) rest(items []*pgmqueue.Delivery) (rest []*pgmqueue.Delivery) {
+func (r *shared) rest(items []*entry) (rest []*entry) {
 	for _, m := range items {
-		if !m.Begun {
+		if !m.begun {
 			rest = append(rest, m)
 		}
 	}
@@ -170,29 +169,20 @@ func (r *shared) rest(items []*pgmqueue.Delivery) (rest []*pgmqueue.Delivery) {
 }
 
 // known takes out what no handler wants. Only a difference between the two matchers leads there; it must not become a busy loop.
-func (r *shared) known(items []*pgmqueue.Delivery) []*pgmqueue.Delivery {
-	return slices.DeleteFunc(slices.Clone(items), func(m *pgmqueue.Delivery) bool {
+func (r *shared) known(items []*entry) []*entry {
+	return slices.DeleteFunc(slices.Clone(items), func(m *entry) bool {
 		if r.b.Handlers.Route(m.Delivery().Type) != nil {
 			return false
 		}
-		r.bad = append(r.bad, work.Result{Item: m, Action: work.Release, After: time.Minute, Reason: "no handler"})
+		r.give(m, work.Result{Action: work.Release, After: time.Minute, Reason: "no handler"})
 		return true
 	})
 }
 
-// savepoint begins anew behind what went well, with the session as it was before, or goes back to where that was.
-func (r *shared) savepoint(sql string, begin ...string) *halt {
+// guard moves the savepoint behind what went well, or goes back to it.
+func (r *shared) guard(move func(context.Context) error) *halt {
 	r.guards--
-	if len(begin) > 0 && r.tx.Dirty {
-		limit := time.Duration(0)
-		if r.express {
-			limit = r.b.limit
-		}
-		sql += "; " + r.tx.Between(limit)
-		r.tx.Dirty = false
-	}
-	sql = strings.Join(append([]string{sql}, begin...), "; ")
-	if err := r.tx.Exec(r.b.Context(), sql); err != nil {
+	if err := move(r.b.Context()); err != nil {
 		return r.broke(invoke.End{Err: err})
 	}
 	return nil
@@ -239,7 +229,7 @@ func (r *shared) try(p part) (again []part, good bool, h *halt) {
 	known := len(r.bad)
 	defer func() { seen.failed(p.items, r.bad[known:], e.Err) }()
 	if names := named(e.Err, p.items); len(names) > 0 && e.Stack == nil {
-		var rest []*pgmqueue.Delivery
+		var rest []*entry
 		for _, m := range p.items {
 			if err, ok := names[m]; ok {
 				r.fail(m, invoke.End{Err: err})
@@ -260,27 +250,9 @@ func (r *shared) try(p part) (again []part, good bool, h *halt) {
 	return []part{{p.handlers, p.items[:half]}, {p.handlers, p.items[half:]}}, false, nil
 }
 
-// handed are copies of items for one handler.
-func handed(items []*pgmqueue.Delivery) []*nexus.Delivery {
-	list := make([]*nexus.Delivery, len(items))
-	for i, m := range items {
-		list[i] = m.Handed(false)
-	}
-	return list
-}
-
-// own are the node's own deliveries of items.
-func own(items []*pgmqueue.Delivery) []*nexus.Delivery {
-	list := make([]*nexus.Delivery, len(items))
-	for i, m := range items {
-		list[i] = m.Delivery()
-	}
-	return list
-}
-
 // tryEach runs the On handlers of items one after another behind one savepoint. Which one fails is known, but the savepoint
 // undoes those before it as well.
-func (r *shared) tryEach(items []*pgmqueue.Delivery) (again []part, good bool, h *halt) {
+func (r *shared) tryEach(items []*entry) (again []part, good bool, h *halt) {
 	at := 0
 	var seen sight
 	e, h := r.call(func(ctx context.Context) error {
@@ -296,14 +268,14 @@ func (r *shared) tryEach(items []*pgmqueue.Delivery) (again []part, good bool, h
 				defer cancel()
 				seen = sight{began: time.Now()}
 				ctx, seen.end = r.b.observed(ctx, items[i:i+1])
-				return r.after(ctx, route.One(ctx, r.b.Middleware, r.tx, m))
+				return r.after(ctx, route.One(ctx, r.b.Middleware, r.tx, m.Item))
 			}()
 			if err != nil {
 				return err
 			}
 			seen.over(1, nil, true)
 			seen = sight{}
-			if r.tx.Dirty && i+1 < len(items) {
+			if r.tx.Changed() && i+1 < len(items) {
 				r.cut = i + 1 // the next one gets the session as this one did
 				return nil
 			}
@@ -322,7 +294,7 @@ func (r *shared) tryEach(items []*pgmqueue.Delivery) (again []part, good bool, h
 	}
 	r.fail(items[at], e)
 	seen.failed(items[at:at+1], r.bad[len(r.bad)-1:], e.Err)
-	for _, rest := range [][]*pgmqueue.Delivery{items[:at], items[at+1:]} {
+	for _, rest := range [][]*entry{items[:at], items[at+1:]} {
 		if len(rest) > 0 {
 			again = append(again, part{items: rest})
 		}
@@ -331,10 +303,17 @@ func (r *shared) tryEach(items []*pgmqueue.Delivery) (again []part, good bool, h
 }
 
 // fail notes an item that failed for certain.
-func (r *shared) fail(m *pgmqueue.Delivery, e invoke.End) {
+func (r *shared) fail(m *entry, e invoke.End) {
 	res := invoke.Judge(e, nil, 0)
-	res.Item, res.Policy = m, r.b.policy(m)
+	res.Policy = r.b.policy(m)
+	r.give(m, res)
+}
+
+// give notes what shall become of an item that is not done.
+func (r *shared) give(m *entry, res work.Result) {
+	res.Item = m.Item
 	r.bad = append(r.bad, res)
+	r.failed = append(r.failed, m)
 }
 
 // limited gives handlers their own timeout below that of the transaction.
@@ -492,7 +471,7 @@ func (r *shared) quit(h *halt) {
 	}
 	r.b.share.Stuck(1)
 	r.b.mu.Unlock()
-	invoke.Sever(r.tx.Conn())
+	r.tx.Sever()
 	go func() {
 		<-h.stuck
 		h.late()
@@ -507,8 +486,8 @@ func (r *shared) quit(h *halt) {
 	}()
 }
 
-// commit settles what came out and commits. marker is nil under leases.
-func (r *shared) commit(marker *int64) *halt {
+// commit settles what came out and commits.
+func (r *shared) commit() *halt {
 	if r.tx.Ended() {
 		return &halt{kind: haltEnded, end: invoke.End{Err: invoke.ErrEnded}}
 	}
@@ -517,17 +496,18 @@ func (r *shared) commit(marker *int64) *halt {
 	}
 	results := make([]work.Result, 0, len(r.good)+len(r.bad))
 	for _, m := range r.good {
-		results = append(results, work.Result{Item: m})
+		results = append(results, work.Result{Item: m.Item})
 	}
 	results = append(results, r.bad...)
-	outcomes, err := r.b.queue.CommitBatch(r.b.Context(), r.tx, marker, results)
+	outcomes, err := r.tx.Commit(r.b.Context(), results)
 	switch {
 	case err == nil:
-		for _, res := range r.bad {
-			r.b.say(res.Item.(*pgmqueue.Delivery), res)
+		for i, m := range r.failed {
+			r.b.say(m, r.bad[i])
 		}
 		r.b.settled(results, outcomes)
 		r.t.settled += len(results)
+		r.done = append(r.good, r.failed...)
 		return nil
 	case errors.Is(err, invoke.ErrEnded):
 		return &halt{kind: haltEnded, end: invoke.End{Err: err}}
@@ -545,13 +525,4 @@ func (r *shared) commit(marker *int64) *halt {
 		return &halt{kind: haltFailed, reason: work.ReasonError, end: invoke.End{Err: &engine.Refusal{Err: err, Text: r.bad[0].Error}}}
 	}
 	return &halt{kind: haltFailed, reason: work.ReasonCommit, end: invoke.End{Err: err}}
-}
-
-// done lists what was settled.
-func (r *shared) done() []*pgmqueue.Delivery {
-	list := slices.Clone(r.good)
-	for _, res := range r.bad {
-		list = append(list, res.Item.(*pgmqueue.Delivery))
-	}
-	return list
 }

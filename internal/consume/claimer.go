@@ -6,15 +6,13 @@ import (
 	"time"
 
 	"github.com/nexuspg/nexus"
-	"github.com/nexuspg/nexus/internal/pgmqueue"
 	"github.com/nexuspg/nexus/internal/work"
 )
 
 // step is what a claimer does next.
 type step struct {
 	results  []work.Result
-	ask      pgmqueue.Ask  // claim if Limit > 0
-	key      string        // of the walk
+	want     work.Want     // claim if Limit > 0
 	limits   []*limit      // reserved for the claim
 	places   int           // held for it
 	announce time.Duration // ask emitters for wake-ups; negative: take it back
@@ -33,7 +31,7 @@ func (l *Loop) claimer() {
 			return
 		case s.announce != 0:
 			l.Tell(s.announce)
-		case s.ask.Limit > 0 || len(s.results) > 0:
+		case s.want.Limit > 0 || len(s.results) > 0:
 			// There may be more to do than one claimer can; let the other one look.
 			l.Stir()
 			l.exchange(s)
@@ -73,13 +71,13 @@ func (l *Loop) next(now time.Time) (s step) {
 	l.hungry = lacking && due
 	ripe := len(l.done) >= settleBatch || l.Draining() || now.Sub(l.since) >= settleDelay
 	if claim {
-		if s.ask, s.key, s.limits = l.ask(now, want); s.ask.Limit == 0 {
+		if s.want, s.limits = l.ask(want); s.want.Limit == 0 {
 			want = 0 // every handler has as much as it may; the next that is done will stir
 		}
-		s.places = l.spare(s.ask.Limit)
+		s.places = l.spare(s.want.Limit)
 		l.asking += s.places
 	}
-	if n := len(l.done); n > 0 && (ripe || s.ask.Limit > 0) {
+	if n := len(l.done); n > 0 && (ripe || s.want.Limit > 0) {
 		n = min(n, settleBatch)
 		s.results = l.done[:n:n]
 		l.done = l.done[n:]
@@ -89,7 +87,7 @@ func (l *Loop) next(now time.Time) (s step) {
 		l.settling++
 	}
 	switch {
-	case s.ask.Limit > 0 || len(s.results) > 0:
+	case s.want.Limit > 0 || len(s.results) > 0:
 	case l.Draining() || l.inline:
 		if len(l.done) > 0 {
 			s.until = l.since.Add(settleDelay)
@@ -164,30 +162,28 @@ func (l *Loop) prefetch(places int) int {
 
 // ask makes the claim. Handlers with few workers need care: a claim for their types must not bring more than they may have
 // in hand, and one without their types must not move the floor past their events. The caller holds the mutex.
-func (l *Loop) ask(now time.Time, want int) (_ pgmqueue.Ask, key string, included []*limit) {
-	a := pgmqueue.Ask{Types: l.patterns, MaxAttempts: l.maxAttempts, Limit: want}
+func (l *Loop) ask(room int) (_ work.Want, included []*limit) {
+	w := work.Want{Types: l.patterns, MaxAttempts: l.maxAttempts, Limit: room, Lease: l.Lease, Held: l.running + len(l.ready)}
 	if len(l.limits) > 0 {
-		whole := a
+		whole := w
 		l.alternate = !l.alternate
-		if a, key, included = l.limited(whole, l.alternate || l.Resting()); len(a.Types) == 0 {
-			if a, key, included = l.limited(whole, true); len(a.Types) == 0 {
-				return pgmqueue.Ask{}, "", nil
+		if w, included = l.limited(whole, l.alternate || l.Resting()); len(w.Types) == 0 {
+			if w, included = l.limited(whole, true); len(w.Types) == 0 {
+				return work.Want{}, nil
 			}
 		}
 	}
-	woken, rare := l.Claiming()
-	l.walk.Begin(now, key, &a, a.Limit, 2*(l.running+len(l.ready)) < a.Limit, woken, rare)
-	a.Alone = l.Turn.Take()
-	l.claiming += a.Limit
+	w.Woken, w.Rare = l.Claiming()
+	w.Alone = l.Turn.Take()
+	l.claiming += w.Limit
 	for _, lim := range included {
-		lim.used += a.Limit
+		lim.used += w.Limit
 	}
-	return a, key, included
+	return w, included
 }
 
-// limited leaves out the patterns of handlers that have no room and, unless rare is set, of all that have a limit. key names
-// those left in.
-func (l *Loop) limited(a pgmqueue.Ask, rare bool) (_ pgmqueue.Ask, key string, included []*limit) {
+// limited leaves out the patterns of handlers that have no room and, unless rare is set, of all that have a limit.
+func (l *Loop) limited(w work.Want, rare bool) (_ work.Want, included []*limit) {
 	out := map[string]bool{}
 	for _, h := range l.Handlers.List() {
 		lim := l.limits[h]
@@ -200,18 +196,18 @@ func (l *Loop) limited(a pgmqueue.Ask, rare bool) (_ pgmqueue.Ask, key string, i
 		}
 		included = append(included, lim)
 	}
-	types, attempts := a.Types, a.MaxAttempts
-	a.Types, a.MaxAttempts = nil, nil
+	types, attempts := w.Types, w.MaxAttempts
+	w.Types, w.MaxAttempts = nil, nil
 	for i, p := range types {
 		if !out[p] {
-			a.Types, a.MaxAttempts = append(a.Types, p), append(a.MaxAttempts, attempts[i])
-			key += p + "\n"
+			w.Types, w.MaxAttempts = append(w.Types, p), append(w.MaxAttempts, attempts[i])
+			w.Key += p + "\n"
 		}
 	}
 	for _, lim := range included {
-		a.Limit = min(a.Limit, lim.left())
+		w.Limit = min(w.Limit, lim.left())
 	}
-	return a, key, included
+	return w, included
 }
 
 // exchange settles and claims.
@@ -219,18 +215,18 @@ func (l *Loop) exchange(s step) {
 	ctx, cancel := l.Exchange()
 	defer cancel()
 	sent := time.Now()
-	var found pgmqueue.Found
+	var got work.Got
 	var err error
-	if s.ask.Limit > 0 {
-		found, err = l.Source.Claim(ctx, s.results, s.ask, l.Lease)
+	if s.want.Limit > 0 {
+		got, err = l.source.Claim(ctx, s.results, s.want)
 	} else {
-		found.Outcomes, err = l.Source.Settle(ctx, s.results)
+		got.Outcomes, err = l.source.Settle(ctx, s.results)
 	}
 	now := time.Now()
 	if err == nil {
-		l.settledWith(s.results, found.Outcomes)
+		l.settledWith(s.results, got.Outcomes)
 	}
-	l.answered(found.Outcomes)
+	l.answered(got.Outcomes)
 
 	refused := errors.Is(err, nexus.ErrInvalid) && len(s.results) > 0
 	if refused {
@@ -243,47 +239,44 @@ func (l *Loop) exchange(s step) {
 	if len(s.results) > 0 {
 		l.settling--
 	}
-	l.claiming -= s.ask.Limit
+	l.claiming -= s.want.Limit
 	l.asking -= s.places
 	defer l.balance()
 	for _, lim := range s.limits {
-		lim.used -= s.ask.Limit
+		lim.used -= s.want.Limit
 	}
 	if err != nil {
-		l.walk.Failed(s.ask)
 		if !refused {
 			l.done = append(s.results, l.done...)
 			if len(s.results) > 0 {
 				l.since = now
 			}
-			if s.ask.Limit > 0 {
+			if s.want.Limit > 0 {
 				l.Again()
 			}
 			l.Failed(err)
 		}
-		if s.ask.Alone {
+		if s.want.Alone {
 			l.Turn.Free()
 		}
 		return
 	}
 	l.Recovered()
-	if s.ask.Limit == 0 {
+	if s.want.Limit == 0 {
 		return
 	}
 	l.Fetched(now)
 	if l.Observer != nil {
-		l.Observer.Claimed(found.Items, found.Buried)
+		l.Observer.Claimed(got.Items, got.Buried)
 	}
-	l.noteSize(found.Bytes)
-	n := len(found.Items) + found.Buried
-	l.Claimed(now, n, l.walk.End(now, now.Sub(sent), s.key, s.ask, found))
-	l.adopt(sent, s.ask.Alone, found.Items)
-	if found.Alone > 0 {
-		l.walk.Left(found)
+	l.noteSize(got.Bytes)
+	l.Claimed(now, len(got.Items)+got.Buried, got.More)
+	l.adopt(sent, s.want.Alone, got.Items)
+	if got.Alone {
 		l.Turn.Await(l, l.nextAlone)
 	}
-	if found.Buried > 0 {
-		l.Log.Warn("gave up on events whose processes died, they are dead letters now", "count", found.Buried, "source", l.Source.Key())
+	if got.Buried > 0 {
+		l.Log.Warn("gave up on events whose processes died, they are dead letters now", "count", got.Buried, "source", l.Key())
 	}
 }
 
@@ -300,7 +293,7 @@ func (l *Loop) noteSize(bytes int) {
 func (l *Loop) oneByOne(results []work.Result) {
 	for _, r := range results {
 		ctx, cancel := l.Exchange()
-		outcomes, err := l.SettleAlone(ctx, r)
+		outcomes, err := l.SettleAlone(ctx, l.source, r)
 		cancel()
 		switch {
 		case err == nil:
@@ -352,22 +345,20 @@ func (l *Loop) Work(ctx context.Context, limit int) (handled int, err error) {
 	return handled, ctx.Err()
 }
 
-// nextDue claims one due item for Work; nil if nothing is due.
+// nextDue claims one due item for Work; nil if nothing is due. What was given back a moment ago may be due again.
 func (l *Loop) nextDue(ctx context.Context) (*task, error) {
-	var f pgmqueue.Floor
-	for {
+	want := work.Want{Types: l.patterns, MaxAttempts: l.maxAttempts, Limit: 1, Lease: l.Lease, Alone: true, Held: 1, Woken: true, Anew: true}
+	for ; ; want.Anew = false {
 		now := time.Now()
-		ask := pgmqueue.Ask{Types: l.patterns, MaxAttempts: l.maxAttempts, Limit: 1, Alone: true}
-		ask.Floor, ask.Window = f.From(now, maxBatch)
-		found, err := l.Source.Claim(ctx, nil, ask, l.Lease)
+		got, err := l.source.Claim(ctx, nil, want)
 		if err != nil {
 			return nil, err
 		}
 		if l.Observer != nil {
-			l.Observer.Claimed(found.Items, found.Buried)
+			l.Observer.Claimed(got.Items, got.Buried)
 		}
 		l.mu.Lock()
-		l.adopt(now, false, found.Items)
+		l.adopt(now, false, got.Items)
 		if len(l.ready) > 0 {
 			t := l.ready[0]
 			l.ready = nil
@@ -378,7 +369,7 @@ func (l *Loop) nextDue(ctx context.Context) (*task, error) {
 			return t, nil
 		}
 		l.mu.Unlock()
-		if more := f.Found(now, 1, ask.Window, found); !more {
+		if !got.More {
 			return nil, nil
 		}
 	}

@@ -3,8 +3,8 @@
 //
 // # Parts
 //
-// An [engine.Source] knows where items are and speaks to the database: it claims, settles and extends. Its items carry their own
-// fence, which the loop never looks into.
+// A [Source] knows where items are and speaks to the database: it claims, settles, extends and opens transactions that settle. Its items carry
+// their own fence, which the loop never looks into.
 //
 // A [Loop] owns the flow between a source and a fixed number of workers. One or two claimers exchange with the database:
 // everything settled since the last exchange goes along with the next claim, in one round trip. Items wait in a short local

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
 	"github.com/nexuspg/nexus/internal/engine"
@@ -30,15 +28,15 @@ func (l *Loop) handle(t *task, slot int) {
 	ctx, cancel := l.context(t)
 	defer cancel()
 
-	var tx *invoke.Tx
+	var tx engine.Tx
 	if t.route.Transactional {
 		var err error
-		if tx, err = invoke.Begin(ctx, l.Pool, l.Session, false, ""); err != nil {
+		if tx, err = l.source.Begin(ctx); err != nil {
 			l.conclude(ctx, t, slot, nil, invoke.End{Err: err})
 			return
 		}
 		l.mu.Lock()
-		t.conn = tx.Conn()
+		t.tx = tx
 		l.unreadyCount = 0
 		l.mu.Unlock()
 	}
@@ -66,12 +64,12 @@ func (l *Loop) context(t *task) (context.Context, context.CancelFunc) {
 }
 
 // call runs the handlers in order, inside the middleware.
-func (l *Loop) call(ctx context.Context, t *task, tx *invoke.Tx) error {
+func (l *Loop) call(ctx context.Context, t *task, tx engine.Tx) error {
 	return t.route.One(ctx, l.Middleware, tx, t.item)
 }
 
 // conclude ends the transaction, if there is one, and settles the item, unless the monitor already has.
-func (l *Loop) conclude(ctx context.Context, t *task, slot int, tx *invoke.Tx, e invoke.End) {
+func (l *Loop) conclude(ctx context.Context, t *task, slot int, tx engine.Tx, e invoke.End) {
 	l.mu.Lock()
 	mine := t.state == running
 	if mine {
@@ -94,7 +92,7 @@ func (l *Loop) conclude(ctx context.Context, t *task, slot int, tx *invoke.Tx, e
 
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	t.conn = nil
+	t.tx = nil
 	if !settled {
 		r.Item = t.item
 		l.settle(r)
@@ -104,7 +102,7 @@ func (l *Loop) conclude(ctx context.Context, t *task, slot int, tx *invoke.Tx, e
 
 // verdict decides about an item whose handlers have returned. settled means that nothing is left to send: the commit
 // carried the ack, or the lease was lost.
-func (l *Loop) verdict(ctx context.Context, t *task, tx *invoke.Tx, e invoke.End) (r work.Result, settled bool) {
+func (l *Loop) verdict(ctx context.Context, t *task, tx engine.Tx, e invoke.End) (r work.Result, settled bool) {
 	r = invoke.Judge(e, context.Cause(ctx), t.route.Timeout)
 	if t.route.Transactional {
 		switch {
@@ -114,7 +112,7 @@ func (l *Loop) verdict(ctx context.Context, t *task, tx *invoke.Tx, e invoke.End
 		case tx.Ended():
 			r = engine.EndedEarly(invoke.ErrEnded, e.Err)
 		case r.Action == work.Ack:
-			err := tx.Commit(l.Context(), func(b *pgx.Batch) { l.Source.QueueAck(b, t.item) })
+			err := tx.Ack(l.Context(), t.item)
 			switch {
 			case err == nil:
 				if l.Observer != nil {

@@ -9,9 +9,7 @@ import (
 	"github.com/nexuspg/nexus/internal/engine"
 	"github.com/nexuspg/nexus/internal/feed"
 	"github.com/nexuspg/nexus/internal/handlers"
-	"github.com/nexuspg/nexus/internal/invoke"
 	"github.com/nexuspg/nexus/internal/lease"
-	"github.com/nexuspg/nexus/internal/pgmqueue"
 	"github.com/nexuspg/nexus/internal/places"
 	"github.com/nexuspg/nexus/internal/seldom"
 	"github.com/nexuspg/nexus/internal/work"
@@ -31,6 +29,7 @@ const (
 type Loop struct {
 	engine.Config
 	*feed.Feed
+	source      Source
 	patterns    []string
 	maxAttempts []int
 	limits      map[*handlers.Handler]*limit
@@ -50,11 +49,10 @@ type Loop struct {
 	allStuck  time.Time // since when all of them are; zero: they are not
 	claiming  int       // items asked for and not here yet
 	done      []work.Result
-	since     time.Time     // when the first of done came
-	settling  int           // exchanges under way that carry results
-	closed    bool          // everything is settled or given up
-	inline    bool          // items are claimed by the caller of Work only
-	walk      pgmqueue.Walk // its keys are the patterns that a claim is for, where handlers have a limit
+	since     time.Time // when the first of done came
+	settling  int       // exchanges under way that carry results
+	closed    bool      // everything is settled or given up
+	inline    bool      // items are claimed by the caller of Work only
 	alternate bool
 	speed     time.Duration // moving average of a call
 	size      int           // moving average of a message, in bytes
@@ -67,10 +65,11 @@ type Loop struct {
 }
 
 // NewLoop prepares a loop; nothing runs yet.
-func NewLoop(cfg engine.Config) *Loop {
+func NewLoop(cfg engine.Config, source Source) *Loop {
 	l := &Loop{
 		Config: cfg,
-		Feed:   cfg.Feed(),
+		Feed:   cfg.Feed(source),
+		source: source,
 		limits: map[*handlers.Handler]*limit{},
 		slots:  make([]*task, cfg.Places.Total()),
 	}
@@ -79,7 +78,7 @@ func NewLoop(cfg engine.Config) *Loop {
 	}
 	l.share = cfg.Places.Join(l.placed)
 	l.work.L, l.changed.L = &l.mu, &l.mu
-	l.keeper = cfg.Keeper(&l.mu)
+	l.keeper = cfg.Keeper(source, &l.mu)
 	l.patterns, l.maxAttempts = cfg.Handlers.Attempts()
 	for _, h := range cfg.Handlers.List() {
 		if h.Workers > 0 && h.Workers < cfg.Places.Total() {
@@ -249,11 +248,9 @@ func (l *Loop) endTurn(t *task) {
 	}
 }
 
-// nextAlone claims again from where items were left that have to go alone.
+// nextAlone claims again, since the turn of the node is free for an item that has to go alone.
 func (l *Loop) nextAlone() {
-	l.mu.Lock()
-	l.walk.Back()
-	l.mu.Unlock()
+	l.source.TurnFree()
 	l.Wake()
 }
 
@@ -420,8 +417,8 @@ func (l *Loop) abandon(t *task, r work.Result) {
 	if l.stuck++; l.stuck == len(l.slots) {
 		l.allStuck = time.Now()
 	}
-	if t.conn != nil {
-		go invoke.Sever(t.conn)
+	if t.tx != nil {
+		go t.tx.Sever()
 	}
 	if r.Action != work.Ack {
 		r.Item = t.item

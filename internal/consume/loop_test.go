@@ -16,7 +16,6 @@ import (
 	"github.com/nexuspg/nexus/internal/consume"
 	"github.com/nexuspg/nexus/internal/engine"
 	"github.com/nexuspg/nexus/internal/handlers"
-	"github.com/nexuspg/nexus/internal/pgmqueue"
 	"github.com/nexuspg/nexus/internal/places"
 	"github.com/nexuspg/nexus/internal/sourcetest"
 	"github.com/nexuspg/nexus/internal/work"
@@ -46,11 +45,11 @@ func looping(t *testing.T, workers int, list []*handlers.Handler, test func(l *l
 		}
 		l := &loop{t: t, source: &sourcetest.Memory{}}
 		l.Loop = consume.NewLoop(engine.Config{
-			Source: l.source, Handlers: hs, Places: places.New(workers), Lease: lease, Poll: time.Second, Values: context.WithoutCancel(t.Context()),
+			Handlers: hs, Places: places.New(workers), Lease: lease, Poll: time.Second, Values: context.WithoutCancel(t.Context()),
 			Log:         slog.New(slog.NewTextHandler(&l.log, nil)),
 			Announce:    func(context.Context, time.Duration) error { return nil },
 			Unavailable: func(error) { l.away.Add(1) },
-		})
+		}, l.source)
 		l.Start()
 		defer func() {
 			if !l.ended {
@@ -382,7 +381,7 @@ func TestWhatMayKillAProcessGoesAlone(t *testing.T) {
 	})}, func(l *loop) {
 		ids := l.source.Emit("x", "x", "x")
 		// Another process takes them and is not heard of again.
-		if found, err := l.source.Claim(l.t.Context(), nil, pgmqueue.Ask{Types: []string{"*"}, Limit: 3, Window: 10}, time.Minute); err != nil || len(found.Items) != len(ids) {
+		if found, err := l.source.Claim(l.t.Context(), nil, work.Want{Types: []string{"*"}, Limit: 3, Lease: time.Minute}); err != nil || len(found.Items) != len(ids) {
 			l.t.Fatalf("%d taken: %v", len(found.Items), err)
 		}
 		after(2 * time.Minute)

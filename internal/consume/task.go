@@ -4,9 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/engine"
 	"github.com/nexuspg/nexus/internal/handlers"
 	"github.com/nexuspg/nexus/internal/lease"
 	"github.com/nexuspg/nexus/internal/work"
@@ -37,7 +36,7 @@ type task struct {
 	started time.Time
 	cancel  context.CancelCauseFunc
 	stopped time.Time // when the handlers' context was cancelled by the loop, zero if it was not
-	conn    *pgx.Conn // of the open transaction
+	tx      engine.Tx // nil: none is open
 
 	// Of the worker alone.
 	end  func([]work.Observed, time.Duration) // of the observation, nil if nobody observes

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/feed"
 	"github.com/nexuspg/nexus/internal/handlers"
@@ -30,11 +28,8 @@ const (
 
 // Config of an engine.
 type Config struct {
-	Source     Source
 	Handlers   *handlers.Handlers
-	Pool       *pgxpool.Pool   // of the transactions of handlers
-	Session    *invoke.Session // of its connections
-	Places     *places.Places  // shared with other engines, and as many handlers at most run at once
+	Places     *places.Places // shared with other engines, and as many handlers at most run at once
 	Lease      time.Duration
 	Poll       time.Duration
 	Values     context.Context // what handlers' contexts inherit but for its end
@@ -53,17 +48,20 @@ type Config struct {
 	Unavailable func(err error)
 }
 
-// Feed makes the feed of an engine.
-func (cfg *Config) Feed() *feed.Feed {
+// Feed makes the feed of an engine that claims from a source.
+func (cfg *Config) Feed(from Source) *feed.Feed {
 	return feed.New(feed.Config{
-		Key: cfg.Source.Key(), Poll: cfg.Poll, Log: cfg.Log, Announce: cfg.Announce, Unavailable: cfg.Unavailable, Absence: cfg.Absence,
+		Key: from.Key(), Poll: cfg.Poll, Log: cfg.Log, Announce: cfg.Announce, Unavailable: cfg.Unavailable, Absence: cfg.Absence,
 	})
 }
 
 // Keeper makes what renews the leases of an engine, which lock guards.
-func (cfg *Config) Keeper(lock sync.Locker) lease.Keeper {
-	return lease.Keeper{Source: cfg.Source, Length: cfg.Lease, Key: cfg.Source.Key(), Lock: lock, Log: cfg.Log, Unavailable: cfg.Unavailable}
+func (cfg *Config) Keeper(from Source, lock sync.Locker) lease.Keeper {
+	return lease.Keeper{Source: from, Length: cfg.Lease, Key: from.Key(), Lock: lock, Log: cfg.Log, Unavailable: cfg.Unavailable}
 }
+
+// ErrNoRoom says that all connections for handlers are in use, so that nothing could be claimed.
+var ErrNoRoom = errors.New("all connections for handlers are in use")
 
 // BrokenLimit is how many releases a delivery may have before a lost connection counts as its failure: an event that makes
 // the server crash each time would go round for ever.

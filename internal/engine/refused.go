@@ -26,16 +26,16 @@ func (cfg *Config) SayRefused(d *nexus.Delivery, err error) {
 
 // SettleAlone settles a result that was refused together with others, so that the one that cannot be settled as it is does not hold up the
 // others. It becomes a plain failure that says why.
-func (cfg *Config) SettleAlone(ctx context.Context, r work.Result) ([]work.Outcome, error) {
-	outcomes, err := cfg.Source.Settle(ctx, []work.Result{r})
+func (cfg *Config) SettleAlone(ctx context.Context, from Source, r work.Result) ([]work.Outcome, error) {
+	outcomes, err := from.Settle(ctx, []work.Result{r})
 	if errors.Is(err, nexus.ErrInvalid) {
 		cfg.SayRefused(r.Item.Delivery(), err)
 		plain := work.Result{Item: r.Item, Action: work.Retry, Reason: work.ReasonError, Policy: r.Policy}
 		plain.Error = work.Storable((&Refusal{err, r.Error}).Error(), work.MaxText)
-		outcomes, err = cfg.Source.Settle(ctx, []work.Result{plain})
+		outcomes, err = from.Settle(ctx, []work.Result{plain})
 		if errors.Is(err, nexus.ErrInvalid) && plain.Policy != "" {
 			plain.Policy = "" // it may be what cannot be settled
-			outcomes, err = cfg.Source.Settle(ctx, []work.Result{plain})
+			outcomes, err = from.Settle(ctx, []work.Result{plain})
 		}
 	}
 	if errors.Is(err, nexus.ErrInvalid) {

@@ -2,24 +2,23 @@ package pgmqueue
 
 import (
 	"context"
-	"math"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/nexuspg/nexus/internal/db"
-	"github.com/nexuspg/nexus/internal/invoke"
 	"github.com/nexuspg/nexus/internal/work"
 )
 
-// Guard is the savepoint of a batch's transaction. There is one at a time: it stands after the last handlers that went well.
-const Guard = "nexus_batch"
+// guard is the savepoint of a batch's transaction. There is one at a time: it stands after the last handlers that went well.
+const guard = "nexus_batch"
 
 // A commit by a handler would give the rows of an express batch free before they are settled. It fails, since Postgres runs
 // the query of this cursor then. Under leases the rows are not free, and a cursor would hold back vacuum for as long as the
 // handlers take.
 const (
-	RefuseCommitSQL = `declare nexus_unsettled no scroll cursor with hold for select core.refuse_commit()`
-	AllowCommitSQL  = `close nexus_unsettled`
+	refuseCommitSQL = `declare nexus_unsettled no scroll cursor with hold for select core.refuse_commit()`
+	allowCommitSQL  = `close nexus_unsettled`
 )
 
 const (
@@ -39,75 +38,55 @@ from core.settle_batch($1::text, $2::text, $3::bigint, $4::bigint[], $5::int[], 
   $10::text[], $11::text[]::interval[], $12::text[]::jsonb[], $13::text[], $14::text[])`
 )
 
-// BatchAsk says what a batch shall hold. A lease of zero means express.
-type BatchAsk struct {
-	Ask
-	AtLeast int
-	Within  string
-	Lease   string
-}
-
-func (s *Deliveries) batchArgs(a BatchAsk) []any {
+func (s *Deliveries) batchArgs(at look, limit time.Duration) []any {
 	var express *int64 // any number
 	var within, lease *string
-	if a.Lease == "" {
-		express, within = new(int64), &a.Within
+	if limit > 0 {
+		text := db.Interval(limit)
+		express, within = new(int64), &text
 	} else {
-		lease = &a.Lease
+		text := db.Interval(at.want.Lease)
+		lease = &text
 	}
-	return []any{s.Queue, a.Types, a.MaxAttempts, a.Limit, a.AtLeast, a.Floor, a.Window, a.Sweep, express, within, lease, a.Alone}
+	w := at.want
+	return []any{s.Queue, w.Types, w.MaxAttempts, w.Limit, max(w.AtLeast, 1), at.floor, at.window, at.sweep, express, within, lease, w.Alone}
 }
 
-// LockBatch locks a batch in the transaction on conn and sets the guard behind the locks.
-func (s *Deliveries) LockBatch(ctx context.Context, conn *pgx.Conn, a BatchAsk) (Found, error) {
+// Lock implements [engine.SharedTx].
+func (t *Tx) Lock(ctx context.Context, want work.Want) (work.Got, error) {
+	s, conn := t.from, t.Conn()
+	// What other batches hold is in the way, since rows that are locked are looked at all the same.
+	at := s.look(&want, want.Limit+want.Held, false)
 	b := &pgx.Batch{}
-	b.Queue(claimBatchSQL, s.batchArgs(a)...)
-	b.Queue("savepoint " + Guard)
+	b.Queue(claimBatchSQL, s.batchArgs(at, t.limit)...)
+	b.Queue("savepoint " + guard)
 	answers := conn.SendBatch(ctx, b)
 	rows, _ := answers.Query() // rows carry the error
 	found, err := s.read(rows, nil, 1)
 	if closeErr := answers.Close(); err == nil {
 		err = closeErr
 	}
-	return found, db.Error(ctx, "claim_batch", err)
+	t.xact = found.xact
+	got, err := s.learn(at, found, db.Error(ctx, "claim_batch", err))
+	if len(got.Items) == 0 && got.Buried > 0 {
+		_, _ = conn.Exec(ctx, allowCommitSQL+"; commit") // if that fails they are buried another time
+	}
+	return got, err
 }
 
-// LeaseBatch leases a batch.
-func (s *Deliveries) LeaseBatch(ctx context.Context, a BatchAsk) (Found, error) {
-	rows, _ := s.Pool.Query(ctx, claimBatchSQL, s.batchArgs(a)...)
+// Lease implements [batch.Source].
+func (s *Deliveries) Lease(ctx context.Context, want work.Want) (work.Got, error) {
+	at := s.look(&want, want.Limit+want.Held, false)
+	rows, _ := s.Pool.Query(ctx, claimBatchSQL, s.batchArgs(at, 0)...)
 	found, err := s.read(rows, nil, 0)
-	return found, db.Error(ctx, "claim_batch", err)
+	found.lone = want.Alone && found.alone > 0
+	return s.learn(at, found, db.Error(ctx, "claim_batch", err))
 }
 
-// OpenExpress marks a batch as in hand, unless the consumer has to use leases. backend is what its transaction runs in.
-func (s *Deliveries) OpenExpress(ctx context.Context, xact int64, batch []*Delivery, floor int64, backend uint32) (marker int64, leases bool, err error) {
-	ids, _ := fences(batch)
-	var id *int64
-	pid := &backend
-	if backend > math.MaxInt32 {
-		pid = nil // a pooler's own number
-	}
-	err = db.Call(ctx, s.Pool, "open_express", openExpressSQL, []any{s.Queue, s.Node(), xact, ids, floor, pid}, &leases, &id)
-	if id != nil {
-		marker = *id
-	}
-	return marker, leases, err
-}
-
-// CloseExpress takes the mark of a batch back.
-func (s *Deliveries) CloseExpress(ctx context.Context, marker int64) error {
-	return db.Do(ctx, s.Pool, "close_express", closeExpressCall, s.Queue, marker)
-}
-
-// RecallExpress takes back the mark of a batch, if there is one, by the transaction that OpenExpress was given.
-func (s *Deliveries) RecallExpress(ctx context.Context, xact int64) error {
-	return db.Do(ctx, s.Pool, "recall_express", recallExpressCall, s.Queue, s.Node(), xact)
-}
-
-// LeaseThese leases exactly the messages of a batch that was locked, and returns those it got.
-func (s *Deliveries) LeaseThese(ctx context.Context, batch []*Delivery, lease string) ([]*Delivery, error) {
+// LeaseThese implements [batch.Source]: it leases exactly the messages of a batch that was locked, and returns those it got.
+func (s *Deliveries) LeaseThese(ctx context.Context, batch []work.Item, lease time.Duration) ([]work.Item, error) {
 	ids, cts := fences(batch)
-	rows, _ := s.Pool.Query(ctx, claimTheseSQL, s.Queue, ids, cts, lease)
+	rows, _ := s.Pool.Query(ctx, claimTheseSQL, s.Queue, ids, cts, db.Interval(lease))
 	defer rows.Close()
 	type reading struct {
 		ct int32
@@ -125,8 +104,9 @@ func (s *Deliveries) LeaseThese(ctx context.Context, batch []*Delivery, lease st
 	if err := rows.Err(); err != nil {
 		return nil, db.Error(ctx, "claim_these", err)
 	}
-	var got []*Delivery
-	for _, m := range batch {
+	var got []work.Item
+	for _, it := range batch {
+		m := it.(*delivery)
 		if r, ok := read[m.msgID]; ok {
 			m.readCt, m.readAt = r.ct, r.at
 			got = append(got, m)
@@ -135,25 +115,10 @@ func (s *Deliveries) LeaseThese(ctx context.Context, batch []*Delivery, lease st
 	return got, nil
 }
 
-// CommitBatch settles a batch and commits, in one round trip. marker is nil under leases.
-func (s *Deliveries) CommitBatch(ctx context.Context, t *invoke.Tx, marker *int64, results []work.Result) ([]work.Outcome, error) {
-	args := s.settleArgs(results)
-	var outcomes []work.Outcome
-	err := t.Finish(ctx, "settle_batch", func(b *pgx.Batch) {
-		if marker != nil {
-			b.Queue(AllowCommitSQL)
-		}
-		b.Queue(settleBatchSQL, append([]any{args[0], args[1], marker}, args[2:]...)...).Query(func(rows pgx.Rows) (err error) {
-			outcomes, err = s.outcomes(rows, results)
-			return err
-		})
-	})
-	return outcomes, err
-}
-
-func fences(batch []*Delivery) (ids []int64, cts []int32) {
+func fences(batch []work.Item) (ids []int64, cts []int32) {
 	ids, cts = make([]int64, len(batch)), make([]int32, len(batch))
-	for i, m := range batch {
+	for i, it := range batch {
+		m := it.(*delivery)
 		ids[i], cts[i] = m.msgID, m.readCt
 	}
 	return ids, cts

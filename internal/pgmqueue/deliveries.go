@@ -6,6 +6,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -14,21 +15,28 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/invoke"
 	"github.com/nexuspg/nexus/internal/work"
 )
 
-// Deliveries is the source of an unordered consumer: its pgmq queue. The fence is (msg_id, read_ct, last_read_at).
+// Deliveries is the source of an unordered consumer for one engine: its pgmq queue. The fence is (msg_id, read_ct, last_read_at).
 type Deliveries struct {
-	Pool        *pgxpool.Pool // the node's own
+	Pool        *pgxpool.Pool   // the node's own
+	Handlers    *pgxpool.Pool   // of the transactions of handlers
+	Session     *invoke.Session // of its connections
 	Namespace   nexus.Namespace
 	Consumer    string
 	Queue       string                // the physical name
 	Node        func() string         // settles in its name
 	MaxAttempts func(kind string) int // shown to handlers, by event type
+
+	mu      sync.Mutex
+	walk    walk
+	markers markers
 }
 
-// Delivery is a message in hand. What fences it is its own: of what handlers get, nothing is read back.
-type Delivery struct {
+// delivery is a message in hand. What fences it is its own: of what handlers get, nothing is read back.
+type delivery struct {
 	d      nexus.Delivery // the node's own, see work.Item
 	from   *Deliveries
 	msgID  int64
@@ -38,16 +46,15 @@ type Delivery struct {
 	ours   bool        // its handlers run in a transaction of the node's, which settles it
 	acked  atomic.Bool // see Acked
 	due    time.Time   // of a retry, a release or a delay; zero for what was due when it was emitted
-	Begun  bool        // of a batch: its handlers were called
 }
 
 // Delivery implements [work.Item].
-func (m *Delivery) Delivery() *nexus.Delivery { return &m.d }
+func (m *delivery) Delivery() *nexus.Delivery { return &m.d }
 
-func (m *Delivery) at() time.Time { return time.UnixMicro(m.readAt).UTC() }
+func (m *delivery) at() time.Time { return time.UnixMicro(m.readAt).UTC() }
 
 // Handed implements [work.Item].
-func (m *Delivery) Handed(leased bool) *nexus.Delivery {
+func (m *delivery) Handed(leased bool) *nexus.Delivery {
 	if !leased && !m.ours {
 		m.ours = true
 	}
@@ -60,17 +67,17 @@ func (m *Delivery) Handed(leased bool) *nexus.Delivery {
 }
 
 // Alone implements [work.Item].
-func (m *Delivery) Alone() bool { return m.alone }
+func (m *delivery) Alone() bool { return m.alone }
 
 // Acked implements [work.Item].
-func (m *Delivery) Acked() bool { return m.acked.Load() }
+func (m *delivery) Acked() bool { return m.acked.Load() }
 
 // boundTo is the delivery that a handler was given as d, nil for one made by hand.
-func boundTo(d *nexus.Delivery) *Delivery {
+func boundTo(d *nexus.Delivery) *delivery {
 	if d == nil {
 		return nil
 	}
-	m, _ := nexus.Bound(d).(*Delivery)
+	m, _ := nexus.Bound(d).(*delivery)
 	return m
 }
 
@@ -101,7 +108,7 @@ func AckIn(ctx context.Context, q nexus.DBTX, d *nexus.Delivery) error {
 }
 
 // Due is when the delivery could have been taken at the earliest, as far as is known; of a message sent by hand nothing is.
-func (m *Delivery) Due() time.Time {
+func (m *delivery) Due() time.Time {
 	if m.due.IsZero() && m.d.Attempt == 1 {
 		return m.d.EmittedAt
 	}
@@ -133,8 +140,9 @@ from core.settle_and_claim($1::text, $2::text, $3::bigint[], $4::int[], $5::time
 )
 
 // Claim implements [consume.Source].
-func (s *Deliveries) Claim(ctx context.Context, results []work.Result, ask Ask, lease time.Duration) (Found, error) {
-	claim := []any{ask.Types, ask.MaxAttempts, ask.Limit, db.Interval(lease), ask.Floor, ask.Window, ask.Sweep, ask.Alone}
+func (s *Deliveries) Claim(ctx context.Context, results []work.Result, want work.Want) (work.Got, error) {
+	at := s.look(&want, want.Limit, 2*want.Held < want.Limit)
+	claim := []any{want.Types, want.MaxAttempts, want.Limit, db.Interval(want.Lease), at.floor, at.window, at.sweep, want.Alone}
 	var rows pgx.Rows
 	if len(results) == 0 {
 		rows, _ = s.Pool.Query(ctx, claimSQL, append([]any{s.Queue}, claim...)...) // rows carry the error
@@ -142,14 +150,48 @@ func (s *Deliveries) Claim(ctx context.Context, results []work.Result, ask Ask, 
 		rows, _ = s.Pool.Query(ctx, settleAndClaimSQL, append(s.settleArgs(results), claim...)...)
 	}
 	found, err := s.read(rows, results, 0)
-	return found, db.Error(ctx, "claim", err)
+	return s.learn(at, found, db.Error(ctx, "claim", err))
+}
+
+// look says where a claim looks, see walk.
+func (s *Deliveries) look(want *work.Want, spread int, lone bool) look {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.walk.begin(time.Now(), want, spread, lone)
+}
+
+// learn makes of what a claim has seen what the engine got.
+func (s *Deliveries) learn(at look, found seen, err error) (work.Got, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		s.walk.failed(at)
+		return work.Got{}, err
+	}
+	found.More = s.walk.end(time.Now(), at, &found)
+	found.Got.Alone = found.alone > 0
+	return found.Got, nil
+}
+
+// TurnFree implements [engine.Source].
+func (s *Deliveries) TurnFree() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.walk.back()
+}
+
+// GaveBack implements [batch.Source].
+func (s *Deliveries) GaveBack(items []work.Item) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.walk.lower("", slices.MinFunc(items, byMessage).(*delivery).msgID)
 }
 
 // read reads what a claim found; begun is that of delivery.
-func (s *Deliveries) read(rows pgx.Rows, results []work.Result, begun int32) (Found, error) {
+func (s *Deliveries) read(rows pgx.Rows, results []work.Result, begun int32) (seen, error) {
 	defer rows.Close()
-	var f Found
-	var items []*Delivery
+	var f seen
+	var items []*delivery
 	var (
 		outcome          string
 		msgID, scannedTo *int64
@@ -160,7 +202,7 @@ func (s *Deliveries) read(rows pgx.Rows, results []work.Result, begun int32) (Fo
 	for rows.Next() {
 		message, headers = nil, nil
 		if err := rows.Scan(&outcome, &msgID, &readCt, &message, &headers, &scannedTo, &readAt); err != nil {
-			return Found{}, err
+			return seen{}, err
 		}
 		switch outcome {
 		case "claimed":
@@ -175,20 +217,20 @@ func (s *Deliveries) read(rows pgx.Rows, results []work.Result, begun int32) (Fo
 			}
 		case "window":
 			if scannedTo != nil {
-				f.ScannedTo = *scannedTo
+				f.scannedTo = *scannedTo
 			}
 			if readCt != nil {
-				f.Looked = int(*readCt)
+				f.looked = int(*readCt)
 			}
 			if msgID != nil {
-				f.Xact = *msgID
+				f.xact = *msgID
 			}
 		case "few":
-			f.Few = int(*readCt)
+			f.Few = true
 		case "alone":
-			f.Alone = int(*readCt)
+			f.alone = int(*readCt)
 			if msgID != nil {
-				f.LeftAlone = *msgID
+				f.leftAlone = *msgID
 			}
 		case "quiet":
 			f.Quiet = true
@@ -199,22 +241,22 @@ func (s *Deliveries) read(rows pgx.Rows, results []work.Result, begun int32) (Fo
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return Found{}, err
+		return seen{}, err
 	}
-	slices.SortFunc(items, func(a, b *Delivery) int { return cmp.Compare(a.msgID, b.msgID) })
+	slices.SortFunc(items, func(a, b *delivery) int { return cmp.Compare(a.msgID, b.msgID) })
 	f.Items = make([]work.Item, len(items))
 	for i, m := range items {
 		f.Items[i] = m
 	}
 	if n := len(items); n > 0 {
-		f.Lowest, f.Highest = items[0].msgID, items[n-1].msgID
+		f.lowest, f.highest = items[0].msgID, items[n-1].msgID
 	}
 	return f, nil
 }
 
 // delivery reads a message; begun is 1 if its read_ct does not count the attempt that begins.
-func (s *Deliveries) delivery(msgID int64, readCt int32, readAt *int64, begun int32, message, headers []byte) *Delivery {
-	m := &Delivery{from: s, msgID: msgID, readCt: readCt}
+func (s *Deliveries) delivery(msgID int64, readCt int32, readAt *int64, begun int32, message, headers []byte) *delivery {
+	m := &delivery{from: s, msgID: msgID, readCt: readCt}
 	if readAt != nil {
 		m.readAt = *readAt
 	}
@@ -235,7 +277,7 @@ func (s *Deliveries) delivery(msgID int64, readCt int32, readAt *int64, begun in
 	return m
 }
 
-// Settle implements [consume.Source].
+// Settle implements [engine.Source].
 func (s *Deliveries) Settle(ctx context.Context, results []work.Result) ([]work.Outcome, error) {
 	rows, _ := s.Pool.Query(ctx, settleSQL, s.settleArgs(results)...)
 	outcomes, err := s.outcomes(rows, results)
@@ -259,7 +301,7 @@ func (s *Deliveries) outcomes(rows pgx.Rows, results []work.Result) ([]work.Outc
 }
 
 func byMessage(a, b work.Item) int {
-	return cmp.Compare(a.(*Delivery).msgID, b.(*Delivery).msgID)
+	return cmp.Compare(a.(*delivery).msgID, b.(*delivery).msgID)
 }
 
 // settleArgs are the first thirteen arguments of settle and settle_and_claim. It sorts results.
@@ -272,7 +314,7 @@ func (s *Deliveries) settleArgs(results []work.Result) []any {
 	afters, policies := []*string{}, []*string{}
 	for i := range results {
 		r := &results[i]
-		m := r.Item.(*Delivery)
+		m := r.Item.(*delivery)
 		if r.Action == work.Ack {
 			ackIDs, ackCts, ackAts = append(ackIDs, m.msgID), append(ackCts, m.readCt), append(ackAts, m.at())
 			continue
@@ -297,20 +339,20 @@ func (s *Deliveries) settleArgs(results []work.Result) []any {
 // itemOf finds the item of a message among results. Answers are rare, so a search is cheaper than an index.
 func itemOf(results []work.Result, msgID int64) (it work.Item, reason string) {
 	for i := range results {
-		if m := results[i].Item.(*Delivery); m.msgID == msgID {
+		if m := results[i].Item.(*delivery); m.msgID == msgID {
 			return m, results[i].Reason
 		}
 	}
 	return nil, ""
 }
 
-// Extend implements [consume.Source].
+// Extend implements [engine.Source].
 func (s *Deliveries) Extend(ctx context.Context, items []work.Item, lease time.Duration) ([]work.Item, error) {
 	// One order of locking for all who touch several messages, or they deadlock.
 	items = slices.SortedFunc(slices.Values(items), byMessage)
 	ids, cts, ats := make([]int64, len(items)), make([]int32, len(items)), make([]time.Time, len(items))
 	for i, it := range items {
-		m := it.(*Delivery)
+		m := it.(*delivery)
 		ids[i], cts[i], ats[i] = m.msgID, m.readCt, m.at()
 	}
 	rows, _ := s.Pool.Query(ctx, extendSQL, s.Queue, ids, cts, ats, db.Interval(lease))
@@ -327,11 +369,6 @@ func (s *Deliveries) Extend(ctx context.Context, items []work.Item, lease time.D
 	return lost, nil
 }
 
-// QueueAck implements [consume.Source].
-func (s *Deliveries) QueueAck(b *pgx.Batch, it work.Item) {
-	b.Queue("select "+ackCall, it.(*Delivery).ackArgs()...)
-}
-
-func (m *Delivery) ackArgs() []any {
+func (m *delivery) ackArgs() []any {
 	return []any{string(m.from.Namespace), m.from.Consumer, m.msgID, m.readCt, db.Time(m.at())}
 }

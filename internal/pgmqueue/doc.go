@@ -2,7 +2,7 @@
 //
 // # Looking for work
 //
-// An engine says when to claim, a [Walk] says where: by id from a floor that trails two seconds behind the last find (see [Floor]), since
+// An engine says when to claim, a walk says where: by id from a floor that trails two seconds behind the last find (see floor), since
 // emitters whose transactions overlap commit out of order. A sweep by due time finds what lies below the floor: expired leases, due retries,
 // late commits.
 package pgmqueue

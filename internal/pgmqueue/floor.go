@@ -20,9 +20,9 @@ const (
 	crowd = 500
 )
 
-// Floor decides from where the next claim walks the queue. Below it lie rows that were looked at; starting at the head of the
+// floor decides from where the next claim walks the queue. Below it lie rows that were looked at; starting at the head of the
 // queue each time would walk over everything in flight, waiting and dead.
-type Floor struct {
+type floor struct {
 	marks []mark // oldest first, the first one is the floor once it is old enough
 	base  int64
 
@@ -41,8 +41,8 @@ type mark struct {
 	pos int64
 }
 
-// From returns where to start and how many rows to look at.
-func (f *Floor) From(now time.Time, limit int) (pos int64, window int) {
+// from returns where to start and how many rows to look at.
+func (f *floor) from(now time.Time, limit int) (pos int64, window int) {
 	// No more than the limit, if it may be: what a window locks and leaves was written to for nothing, and hidden from others.
 	window = max(f.window, limit, minWindow)
 	if now.Before(f.until) {
@@ -59,32 +59,32 @@ func (f *Floor) From(now time.Time, limit int) (pos int64, window int) {
 	return f.base, window
 }
 
-// Found learns from a walk. It reports whether there is more to look at right away.
-func (f *Floor) Found(now time.Time, limit, window int, r Found) (more bool) {
+// found learns from a walk. It reports whether there is more to look at right away.
+func (f *floor) found(now time.Time, limit, window int, r *seen) (more bool) {
 	f.ahead = 0
-	if r.Looked == 0 {
+	if r.looked == 0 {
 		f.window = 0
 		return false
 	}
-	pos := r.Lowest
+	pos := r.lowest
 	if len(r.Items) == 0 {
-		pos = r.ScannedTo + 1
+		pos = r.scannedTo + 1
 	}
 	f.mark(now, pos)
 
 	filled := len(r.Items)+r.Buried >= limit
-	full := r.Looked >= window
+	full := r.looked >= window
 	if filled {
-		f.ahead = r.Highest + 1
+		f.ahead = r.highest + 1
 	} else if full && 4*(len(r.Items)+r.Buried) >= 3*limit && !now.Before(f.until) {
 		// Nearly filled: the few rows of no interest are not worth a larger window.
-		f.ahead, f.window = r.ScannedTo+1, 0
+		f.ahead, f.window = r.scannedTo+1, 0
 		return true
 	}
-	if r.Looked-len(r.Items) >= crowd || full && !filled {
-		f.cursor, f.until = r.ScannedTo+1, now.Add(lateCommit)
+	if r.looked-len(r.Items) >= crowd || full && !filled {
+		f.cursor, f.until = r.scannedTo+1, now.Add(lateCommit)
 		if filled {
-			f.cursor = r.Highest + 1 // rows of interest may lie between the last one taken and the end of the window
+			f.cursor = r.highest + 1 // rows of interest may lie between the last one taken and the end of the window
 		}
 	}
 	if full && !filled {
@@ -95,7 +95,7 @@ func (f *Floor) Found(now time.Time, limit, window int, r Found) (more bool) {
 	return filled
 }
 
-func (f *Floor) mark(now time.Time, pos int64) {
+func (f *floor) mark(now time.Time, pos int64) {
 	if n := len(f.marks); n > 0 && now.Sub(f.marks[n-1].at) < markEvery {
 		f.marks[n-1].pos = min(f.marks[n-1].pos, pos)
 		return
@@ -104,12 +104,12 @@ func (f *Floor) mark(now time.Time, pos int64) {
 }
 
 // restart walks the queue from its start, once.
-func (f *Floor) restart(now time.Time) {
+func (f *floor) restart(now time.Time) {
 	f.ahead, f.cursor, f.until, f.window = 0, 0, now.Add(lateCommit), maxWindow
 }
 
 // lower makes the walk start at pos again, where a sweep has met more than it could take.
-func (f *Floor) lower(pos int64) {
+func (f *floor) lower(pos int64) {
 	f.base = min(f.base, pos)
 	for i := range f.marks {
 		f.marks[i].pos = min(f.marks[i].pos, pos)

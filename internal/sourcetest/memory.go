@@ -11,11 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/handlers"
-	"github.com/nexuspg/nexus/internal/pgmqueue"
 	"github.com/nexuspg/nexus/internal/work"
 )
 
@@ -28,6 +25,8 @@ type Memory struct {
 	last     int64
 	messages map[int64]*message
 	settled  []work.Result
+	marked   int
+	turns    int
 	faulty   func(ctx context.Context, op string, results []work.Result) error
 }
 
@@ -40,6 +39,7 @@ type message struct {
 	visible    time.Time
 	unanswered bool // a process had it and has not said what became of it
 	lone       bool // and had nothing else beside it of which that is true
+	locked     *Tx  // express: who has it
 }
 
 // item is a message in hand; reads is the fence.
@@ -49,6 +49,8 @@ type item struct {
 	d     nexus.Delivery
 	alone bool
 	acked atomic.Bool
+
+	express bool // locked, not leased
 }
 
 // Delivery implements [work.Item].
@@ -86,7 +88,8 @@ func (s *Memory) Emit(types ...string) (ids []int64) {
 	return ids
 }
 
-// Fault has f asked before each exchange; its error is the answer, and it may wait for the end of ctx. op is claim, settle or extend.
+// Fault has f asked before each exchange; its error is the answer, and it may wait for the end of ctx. op is claim, settle, extend, begin,
+// mark or commit.
 func (s *Memory) Fault(f func(ctx context.Context, op string, results []work.Result) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,11 +119,32 @@ func (s *Memory) Settled() []work.Result {
 	return slices.Clone(s.settled)
 }
 
+// Marked is how many express transactions are marked as under way.
+func (s *Memory) Marked() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.marked
+}
+
+// Turns is how often an engine was told that the node's turn is free.
+func (s *Memory) Turns() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.turns
+}
+
+// TurnFree implements [engine.Source]. A claim looks at everything as it is.
+func (s *Memory) TurnFree() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.turns++
+}
+
+// GaveBack implements [batch.Source].
+func (s *Memory) GaveBack([]work.Item) {}
+
 // Key implements [engine.Source].
 func (s *Memory) Key() string { return "memory" }
-
-// QueueAck implements [engine.Source]. No transaction reaches into memory: there is nothing to add.
-func (s *Memory) QueueAck(*pgx.Batch, work.Item) {}
 
 func (s *Memory) fault(ctx context.Context, op string, results []work.Result) error {
 	s.mu.Lock()
@@ -134,62 +158,118 @@ func (s *Memory) fault(ctx context.Context, op string, results []work.Result) er
 	return ctx.Err()
 }
 
-// Claim implements [engine.Source].
-func (s *Memory) Claim(ctx context.Context, results []work.Result, ask pgmqueue.Ask, lease time.Duration) (pgmqueue.Found, error) {
+// Claim implements [consume.Source].
+func (s *Memory) Claim(ctx context.Context, results []work.Result, want work.Want) (work.Got, error) {
 	if err := s.fault(ctx, "claim", results); err != nil {
-		return pgmqueue.Found{}, err
+		return work.Got{}, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f := pgmqueue.Found{Outcomes: s.settle(results)}
+	got := work.Got{Outcomes: s.settle(results)}
+	s.take(&got, want, nil, false)
+	return got, nil
+}
+
+// Lease implements [batch.Source].
+func (s *Memory) Lease(ctx context.Context, want work.Want) (got work.Got, err error) {
+	if err := s.fault(ctx, "claim", nil); err != nil {
+		return work.Got{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.take(&got, want, nil, want.Alone)
+	return got, nil
+}
+
+// due are the messages that a claim may take, in order.
+func (s *Memory) due(want work.Want) (due []*message) {
 	now := time.Now()
-	var due []*message
 	for _, m := range s.messages {
-		if (ask.Sweep || m.id >= ask.Floor) && !m.visible.After(now) {
+		if m.locked == nil && !m.visible.After(now) && slices.ContainsFunc(want.Types, func(p string) bool { return handlers.Matches(p, m.kind) }) {
 			due = append(due, m)
 		}
 	}
 	slices.SortFunc(due, func(a, b *message) int { return cmp.Compare(a.id, b.id) })
+	return due
+}
+
+// take takes what is wanted, for tx by a lock or else by a lease. only says that one of those that go alone is taken without others.
+func (s *Memory) take(got *work.Got, want work.Want, tx *Tx, only bool) {
+	due := s.due(want)
+	if only && slices.ContainsFunc(due, func(m *message) bool { return m.unanswered }) {
+		due = slices.DeleteFunc(due, func(m *message) bool { return !m.unanswered })
+	}
+	if got.Few = len(due) > 0 && len(due) < want.AtLeast; got.Few {
+		return
+	}
 	taken := false // one that goes alone
-	for _, m := range due {
-		if f.Looked >= ask.Window || len(f.Items)+f.Buried >= ask.Limit {
+	for i, m := range due {
+		if len(got.Items)+got.Buried >= want.Limit {
+			got.More = i < len(due)
 			break
 		}
-		f.Looked, f.ScannedTo = f.Looked+1, m.id
-		if !slices.ContainsFunc(ask.Types, func(p string) bool { return handlers.Matches(p, m.kind) }) {
-			continue
-		}
 		if m.unanswered {
-			if f.LeftAlone == 0 {
-				f.LeftAlone = m.id
-			}
-			f.Alone++
-			if !ask.Alone || taken {
+			got.Alone = true
+			if !want.Alone || taken {
 				continue
 			}
 			taken = true
 		}
 		if m.reads-m.deferrals >= Attempts && (m.lone || !m.unanswered) {
 			delete(s.messages, m.id)
-			f.Buried++
+			got.Buried++
 			continue
 		}
 		it := &item{m: m, alone: m.unanswered}
-		if it.alone && !m.lone {
-			m.deferrals++ // that it died in company counts for nobody
+		if tx != nil {
+			m.locked = tx
+			it.express = true
+		} else {
+			it.lease(want.Lease)
 		}
-		m.lone = it.alone
-		m.reads++
-		m.visible, m.unanswered = now.Add(lease), true
 		it.reads = m.reads
 		it.d.Event = nexus.Event{ID: m.id, Type: m.kind, EmittedAt: m.emitted}
-		it.d.MessageID, it.d.Attempt, it.d.Deferrals, it.d.MaxAttempts = m.id, m.reads-m.deferrals, m.deferrals, Attempts
-		f.Items = append(f.Items, it)
+		it.d.MessageID, it.d.MaxAttempts = m.id, Attempts
+		it.count()
+		got.Items = append(got.Items, it)
 	}
-	if n := len(f.Items); n > 0 {
-		f.Lowest, f.Highest = f.Items[0].Delivery().MessageID, f.Items[n-1].Delivery().MessageID
+}
+
+// lease leases the message, which begins an attempt.
+func (it *item) lease(lease time.Duration) {
+	m := it.m
+	if it.alone && !m.lone {
+		m.deferrals++ // that it died in company counts for nobody
 	}
-	return f, nil
+	m.lone = it.alone
+	m.reads++
+	m.visible, m.unanswered = time.Now().Add(lease), true
+	it.reads, it.express = m.reads, false
+}
+
+// count says which attempt it is; one of express has not been counted yet.
+func (it *item) count() {
+	it.d.Attempt, it.d.Deferrals = it.m.reads-it.m.deferrals, it.m.deferrals
+	if it.express {
+		it.d.Attempt++
+	}
+}
+
+// LeaseThese implements [batch.Source].
+func (s *Memory) LeaseThese(ctx context.Context, items []work.Item, lease time.Duration) (leased []work.Item, err error) {
+	if err := s.fault(ctx, "claim", nil); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, one := range items {
+		it := one.(*item)
+		if m := s.messages[it.m.id]; m != nil && m.reads == it.reads && m.locked == nil {
+			it.lease(lease)
+			leased = append(leased, it)
+		}
+	}
+	return leased, nil
 }
 
 // Settle implements [engine.Source].
@@ -225,7 +305,10 @@ func (s *Memory) become(it *item, r work.Result) work.OutcomeKind {
 	case m.reads != it.reads:
 		return work.Lost
 	}
-	m.unanswered = false
+	if it.express {
+		m.reads++ // the attempt is counted by what becomes of it
+	}
+	m.unanswered, m.locked = false, nil
 	switch r.Action {
 	case work.Retry:
 		if m.reads-m.deferrals < Attempts {

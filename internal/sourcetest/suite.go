@@ -8,14 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nexuspg/nexus/internal/engine"
-	"github.com/nexuspg/nexus/internal/pgmqueue"
+	"github.com/nexuspg/nexus/internal/consume"
 	"github.com/nexuspg/nexus/internal/work"
 )
 
 // Bench is a source to be tried, with nothing in it.
 type Bench struct {
-	Source engine.Source
+	Source consume.Source
 	Emit   func(types ...string) // puts an event of each type there, in order
 	Pass   func(d time.Duration) // lets time pass
 }
@@ -41,18 +40,18 @@ func Run(t *testing.T, in func(t *testing.T, try func(t *testing.T, b Bench))) {
 }
 
 // claim takes up to n items, wherever they lie.
-func (b *Bench) claim(t *testing.T, n int, change ...func(*pgmqueue.Ask)) pgmqueue.Found {
+func (b *Bench) claim(t *testing.T, n int, change ...func(*work.Want)) work.Got {
 	t.Helper()
 	return b.exchange(t, nil, n, change...)
 }
 
-func (b *Bench) exchange(t *testing.T, results []work.Result, n int, change ...func(*pgmqueue.Ask)) pgmqueue.Found {
+func (b *Bench) exchange(t *testing.T, results []work.Result, n int, change ...func(*work.Want)) work.Got {
 	t.Helper()
-	ask := pgmqueue.Ask{Types: []string{"*"}, MaxAttempts: []int{0}, Limit: n, Window: 100}
+	want := work.Want{Types: []string{"*"}, MaxAttempts: []int{0}, Limit: n, Lease: leased}
 	for _, c := range change {
-		c(&ask)
+		c(&want)
 	}
-	found, err := b.Source.Claim(t.Context(), results, ask, leased)
+	found, err := b.Source.Claim(t.Context(), results, want)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,32 +86,28 @@ func types(items []work.Item) string {
 	return strings.Join(all, " ")
 }
 
-func wide(a *pgmqueue.Ask)     { a.Sweep = true }
-func together(a *pgmqueue.Ask) { a.Alone = true }
+// anew looks from the start, wherever other claims have got to.
+func anew(w *work.Want) { w.Anew, w.Woken = true, true }
+
+// turn says that one of those may come that go alone.
+func turn(w *work.Want) { w.Alone = true }
 
 func claims(t *testing.T, b Bench) {
 	t.Helper()
 	b.Emit("a.1", "b.1", "a.2", "a.3")
-	found := b.claim(t, 2, func(a *pgmqueue.Ask) { a.Types = []string{"a.*"} })
-	if got := types(found.Items); got != "a.1 a.2" {
-		t.Errorf("claimed %q", got)
+	some := func(w *work.Want) { w.Types, w.Key = []string{"a.*"}, "a.*" }
+	got := b.claim(t, 2, some)
+	if types(got.Items) != "a.1 a.2" || !got.More || got.Buried != 0 || got.Alone || got.Few {
+		t.Errorf("claimed %q: %+v", types(got.Items), got)
 	}
-	ids := []int64{found.Items[0].Delivery().MessageID, found.Items[1].Delivery().MessageID}
-	if found.Lowest != ids[0] || found.Highest != ids[1] || found.ScannedTo < ids[1] || found.Looked < 2 {
-		t.Errorf("items %v, found %+v", ids, found)
+	if got = b.claim(t, 10, some); types(got.Items) != "a.3" {
+		t.Errorf("a second claim brought %q", types(got.Items))
 	}
-	if found = b.claim(t, 10, func(a *pgmqueue.Ask) { a.Types, a.Floor = []string{"*"}, ids[1]+1 }); types(found.Items) != "a.3" {
-		t.Errorf("above the floor: %q", types(found.Items))
+	if got = b.claim(t, 10); types(got.Items) != "b.1" {
+		t.Errorf("a claim for all brought %q", types(got.Items))
 	}
-	if found = b.claim(t, 10, wide); types(found.Items) != "b.1" {
-		t.Errorf("a sweep found %q", types(found.Items))
-	}
-	if found = b.claim(t, 10, wide); len(found.Items) != 0 || found.Lowest != 0 || found.Highest != 0 {
-		t.Errorf("nothing is left: %+v", found)
-	}
-	d := b.claim(t, 1).Items
-	if len(d) != 0 {
-		t.Errorf("claimed %q", types(d))
+	if got = b.claim(t, 10, anew); len(got.Items) != 0 || got.More {
+		t.Errorf("nothing is left: %q, more %v", types(got.Items), got.More)
 	}
 }
 
@@ -124,13 +119,13 @@ func hides(t *testing.T, b Bench) {
 		t.Fatalf("claimed %+v", first)
 	}
 	b.Pass(leased - time.Second)
-	if again := b.claim(t, 1, wide, together).Items; len(again) != 0 {
+	if again := b.claim(t, 1, anew, turn).Items; len(again) != 0 {
 		t.Error("claimed again under its lease")
 	}
 	b.Pass(2 * time.Second)
 	// That it died in company counts for nobody; from then on it counts for the one that goes alone.
 	for attempt := 1; attempt <= 2; attempt++ {
-		again := b.claim(t, 1, wide, together).Items
+		again := b.claim(t, 1, anew, turn).Items
 		if len(again) != 1 || again[0].Delivery().Attempt != attempt || !again[0].Alone() {
 			t.Fatalf("after its lease: %d claimed, want attempt %d", len(again), attempt)
 		}
@@ -153,7 +148,7 @@ func acks(t *testing.T, b Bench) {
 		t.Errorf("sent again: outcomes %q", got)
 	}
 	b.Pass(time.Hour)
-	if found := b.claim(t, 2, wide, together); len(found.Items) != 0 {
+	if found := b.claim(t, 2, anew, turn); len(found.Items) != 0 {
 		t.Error("they are still there")
 	}
 }
@@ -171,11 +166,11 @@ func settles(t *testing.T, b Bench) {
 		t.Errorf("outcomes %q", got)
 	}
 	b.Pass(time.Minute - time.Second)
-	if found := b.claim(t, 3, wide); len(found.Items) != 0 {
+	if found := b.claim(t, 3, anew); len(found.Items) != 0 {
 		t.Errorf("before their time: %q", types(found.Items))
 	}
 	b.Pass(2 * time.Second)
-	found := b.claim(t, 3, wide)
+	found := b.claim(t, 3, anew)
 	var got []string
 	for _, it := range found.Items {
 		d := it.Delivery()
@@ -191,7 +186,7 @@ func fences(t *testing.T, b Bench) {
 	b.Emit("x")
 	first := b.claim(t, 1).Items[0]
 	b.Pass(leased + time.Second)
-	second := b.claim(t, 1, wide, together).Items[0]
+	second := b.claim(t, 1, anew, turn).Items[0]
 	for _, a := range []work.Action{work.Ack, work.Retry, work.Reject, work.Release} {
 		if got := b.settle(t, work.Result{Item: first, Action: a, Reason: "late"}); got != "lost" {
 			t.Errorf("%s too late: outcomes %q", a, got)
@@ -218,7 +213,7 @@ func extends(t *testing.T, b Bench) {
 			t.Fatalf("lost %v: %v", lost, err)
 		}
 	}
-	if found := b.claim(t, 2, wide, together); types(found.Items) != "y" {
+	if found := b.claim(t, 2, anew, turn); types(found.Items) != "y" {
 		t.Errorf("claimed %q, want what was not renewed", types(found.Items))
 	}
 	if got := b.settle(t, work.Result{Item: items[0]}); got != "" {
@@ -242,13 +237,14 @@ func exchanges(t *testing.T, b Bench) {
 func alone(t *testing.T, b Bench) {
 	t.Helper()
 	b.Emit("a", "b", "c")
-	lowest := b.claim(t, 2).Lowest
+	b.claim(t, 2)
 	b.Pass(leased + time.Second)
-	found := b.claim(t, 3, wide)
-	if types(found.Items) != "c" || found.Alone != 2 || found.LeftAlone != lowest {
-		t.Errorf("claimed %q, %d left alone from %d, want 2 from %d", types(found.Items), found.Alone, found.LeftAlone, lowest)
+	found := b.claim(t, 3, anew)
+	if types(found.Items) != "c" || !found.Alone {
+		t.Errorf("claimed %q, some left alone %v", types(found.Items), found.Alone)
 	}
-	found = b.claim(t, 3, wide, together)
+	b.Source.TurnFree()
+	found = b.claim(t, 3, turn)
 	if types(found.Items) != "a" || !found.Items[0].Alone() {
 		t.Errorf("with the turn: claimed %q", types(found.Items))
 	}
@@ -259,7 +255,7 @@ func ends(t *testing.T, b Bench) {
 	b.Emit("x")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := b.Source.Claim(ctx, nil, pgmqueue.Ask{Types: []string{"*"}, MaxAttempts: []int{0}, Limit: 1, Window: 100}, leased); err == nil {
+	if _, err := b.Source.Claim(ctx, nil, work.Want{Types: []string{"*"}, MaxAttempts: []int{0}, Limit: 1, Lease: leased}); err == nil {
 		t.Error("a claim went well")
 	}
 	if found := b.claim(t, 1); len(found.Items) != 1 {

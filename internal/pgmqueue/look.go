@@ -1,0 +1,32 @@
+package pgmqueue
+
+import (
+	"time"
+
+	"github.com/nexuspg/nexus/internal/work"
+)
+
+// look says where a claim looks.
+type look struct {
+	want   *work.Want
+	floor  int64 // look at ids from here on
+	window int   // look at no more rows than this
+	sweep  bool  // look by due time, ignoring floor
+	sent   time.Time
+}
+
+// seen is what a claim has seen.
+type seen struct {
+	work.Got
+	lowest    int64 // position of the first item, 0 if there is none
+	highest   int64 // position of the last item, 0 if there is none
+	looked    int   // rows looked at
+	scannedTo int64 // position of the last row looked at, 0 if none was
+
+	// Items that may have killed a process: those that were left, the lowest position among them, and of a batch the one taken too.
+	alone     int
+	leftAlone int64
+	lone      bool // of a batch: nothing but one of those was looked for
+
+	xact int64 // express: the number of the transaction
+}
