@@ -169,7 +169,7 @@ func (s *Deliveries) learn(at look, found seen, err error) (work.Got, error) {
 		return work.Got{}, err
 	}
 	found.More = s.walk.end(time.Now(), at, &found)
-	found.Got.Alone = found.alone > 0
+	found.Alone = found.alone > 0
 	return found.Got, nil
 }
 
