@@ -1,7 +1,7 @@
 package nexus
 
 // The SQLSTATEs of class NX, for comparing with [Error.Code] when the family ([ErrInvalid] and the others) is too coarse.
-// The table core.error_codes holds the same list with the meaning of each and the way to mend it.
+// The table core.error_codes holds the same list with the meaning of each and the remedy.
 const (
 	CodeNamespaceName    = "NX001" // not a well-formed namespace name
 	CodeEventType        = "NX002" // not a well-formed event type
@@ -52,6 +52,8 @@ const (
 	CodeMigrationEdited = "NX505" // an applied migration's file was changed
 	CodeStillUsed       = "NX506" // something was built on what the new version drops
 	CodeNotTrusted      = "NX507" // who owns, or may do, what the installer would run
+
+	CodeSchemaUnreleased = "NX508" // of before version 0.1.0
 
 	CodePayloadTooLarge  = "NX601"
 	CodeTooManyEvents    = "NX602" // in one batch

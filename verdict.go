@@ -13,7 +13,7 @@ type Verdict struct {
 	Reason string        // for ActionReject: dead letters are grouped by it, so let it have few distinct values
 }
 
-// Action is the verb of a [Verdict], spelt as in core.settle.
+// Action is the verb of a [Verdict], spelt as in core_node.settle.
 type Action string
 
 // What a verdict can ask for.

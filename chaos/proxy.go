@@ -188,7 +188,7 @@ type link struct {
 // settles says whether the client has a prepared statement executed that settles. The names are those that pgx gives: a chunk that
 // prepares one holds its text, and later ones its name alone. What is cut in two by a chunk's end goes unnoticed.
 func (l *link) settles(chunk []byte) bool {
-	for _, call := range []string{"core.settle", "core.ack("} {
+	for _, call := range []string{"core_node.settle", "core.ack("} {
 		if i := bytes.Index(chunk, []byte(call)); i >= 0 {
 			if name := lastName(chunk[:i]); name != nil {
 				l.statements = append(l.statements, name)

@@ -41,13 +41,13 @@ func bury(t *testing.T, db *dbtest.DB, ns nexus.Namespace, reason string, types 
 func reject(t *testing.T, db *dbtest.DB, ns nexus.Namespace, reason string) (msg int64) {
 	t.Helper()
 	queueName, ct, at := "core_events_"+string(ns), 0, time.Time{}
-	err := db.Pool.QueryRow(t.Context(), `select msg_id, read_ct, last_read_at from core.claim($1, '{*}', '{0}', 1, '1 minute') where outcome = 'claimed'`,
+	err := db.Pool.QueryRow(t.Context(), `select msg_id, read_ct, last_read_at from core_node.claim($1, '{*}', '{0}', 1, '1 minute') where outcome = 'claimed'`,
 		queueName).Scan(&msg, &ct, &at)
 	if err != nil {
 		t.Fatalf("claim: %v", err)
 	}
 	var outcome string
-	err = db.Pool.QueryRow(t.Context(), `select outcome from core.settle($1, 'test', '{}', '{}', '{}', array[$2::bigint], array[$3::int], array[$5::timestamptz], '{reject}',
+	err = db.Pool.QueryRow(t.Context(), `select outcome from core_node.settle($1, 'test', '{}', '{}', '{}', array[$2::bigint], array[$3::int], array[$5::timestamptz], '{reject}',
 		array[null::interval], array[null::jsonb], array[$4::text], '{boom}')`, queueName, msg, ct, reason, at).Scan(&outcome)
 	if err != nil || outcome != "buried" {
 		t.Fatalf("settle: %s, %v", outcome, err)

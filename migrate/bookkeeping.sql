@@ -52,7 +52,7 @@ select 'function' as kind,
        p.xmin as xid
   from pg_proc p
   join pg_namespace n on n.oid = p.pronamespace
- where n.nspname in ('core', 'core_private') and p.prokind in ('f', 'p', 'w')
+ where n.nspname in ('core', 'core_node', 'core_private') and p.prokind in ('f', 'p', 'w')
    and not exists (
      select from pg_depend d
       where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
@@ -64,7 +64,7 @@ select 'view', format('%I.%I', n.nspname, c.relname),
   from pg_class c
   join pg_namespace n on n.oid = c.relnamespace
   join pg_rewrite w on w.ev_class = c.oid and w.rulename = '_RETURN'
- where n.nspname in ('core', 'core_private') and c.relkind = 'v' and c.relname not in ('installed_definitions', 'guard');
+ where n.nspname in ('core', 'core_node', 'core_private') and c.relkind = 'v' and c.relname not in ('installed_definitions', 'guard');
 comment on view core_private.installed_definitions is 'Every function and view of Nexus, with a hash of its present definition.';
 comment on column core_private.installed_definitions.kind is 'function or view';
 comment on column core_private.installed_definitions.signature is 'qualified name, of functions with the types of their arguments';
@@ -84,25 +84,25 @@ as $$
     from (
       select format('schema %s %s', nspname, coalesce(nspacl, acldefault('n', nspowner))) as line
         from pg_namespace
-       where nspname in ('core', 'core_private')
+       where nspname in ('core', 'core_node', 'core_private')
        union all
       select format('function %s.%s(%s) %s', n.nspname, p.proname, oidvectortypes(p.proargtypes),
                coalesce(p.proacl, acldefault('f', p.proowner)))
         from pg_proc p
         join pg_namespace n on n.oid = p.pronamespace
-       where n.nspname in ('core', 'core_private')
+       where n.nspname in ('core', 'core_node', 'core_private')
        union all
       select format('relation %s.%s %s', n.nspname, c.relname,
                coalesce(c.relacl, acldefault(case c.relkind when 'S' then 's'::"char" else 'r' end, c.relowner)))
         from pg_class c
         join pg_namespace n on n.oid = c.relnamespace
-       where n.nspname in ('core', 'core_private') and c.relkind in ('r', 'p', 'v', 'm', 'S') and not c.relispartition
+       where n.nspname in ('core', 'core_node', 'core_private') and c.relkind in ('r', 'p', 'v', 'm', 'S') and not c.relispartition
        union all
       select format('column %s.%s.%s %s', n.nspname, c.relname, a.attname, a.attacl)
         from pg_attribute a
         join pg_class c on c.oid = a.attrelid
         join pg_namespace n on n.oid = c.relnamespace
-       where n.nspname in ('core', 'core_private') and not c.relispartition and a.attacl is not null
+       where n.nspname in ('core', 'core_node', 'core_private') and not c.relispartition and a.attacl is not null
        union all
       select format('default %s %s %s', defaclobjtype, defaclnamespace, defaclacl)
         from pg_default_acl
@@ -182,7 +182,7 @@ with relation as (
   select c.oid, format('%I.%I', n.nspname, c.relname) as name, c.relkind, c.relrowsecurity, c.relforcerowsecurity
     from pg_class c
     join pg_namespace n on n.oid = c.relnamespace
-   where n.nspname in ('core', 'core_private') and c.relkind in ('r', 'p', 'v', 'm') and not c.relispartition
+   where n.nspname in ('core', 'core_node', 'core_private') and c.relkind in ('r', 'p', 'v', 'm') and not c.relispartition
 )
 select format('row security of %s', r.name) as object,
        format('%s, %s', case when r.relrowsecurity then 'on' else 'off' end,
@@ -212,7 +212,7 @@ select format('trigger %I on %s', t.tgname, r.name),
        format('%s (%s)', pg_get_triggerdef(t.oid), case t.tgenabled when 'O' then 'enabled' when 'D' then 'disabled' else 'otherwise' end),
        format('drop trigger if exists %I on %s; %s; %s', t.tgname, r.name, pg_get_triggerdef(t.oid),
          case t.tgenabled when 'D' then format('alter table %s disable trigger %I;', r.name, t.tgname) else '' end),
-       '', n.nspname not in ('core', 'core_private')
+       '', n.nspname not in ('core', 'core_node', 'core_private')
   from pg_trigger t
   join relation r on r.oid = t.tgrelid
   join pg_proc f on f.oid = t.tgfoid
@@ -258,25 +258,25 @@ select format('rights on %s %s', o.kind, o.name), coalesce(h.held, 'none'), '', 
   from (
     select 'schema' as kind, quote_ident(n.nspname) as name, n.nspowner as owner, coalesce(n.nspacl, acldefault('n', n.nspowner)) as acl
       from pg_namespace n
-     where n.nspname in ('core', 'core_private')
+     where n.nspname in ('core', 'core_node', 'core_private')
     union all
     select 'function', format('%I.%I(%s)', n.nspname, p.proname, oidvectortypes(p.proargtypes)), p.proowner,
            coalesce(p.proacl, acldefault('f', p.proowner))
       from pg_proc p
       join pg_namespace n on n.oid = p.pronamespace
-     where n.nspname in ('core', 'core_private')
+     where n.nspname in ('core', 'core_node', 'core_private')
     union all
     select case c.relkind when 'S' then 'sequence' else 'relation' end, format('%I.%I', n.nspname, c.relname), c.relowner,
            coalesce(c.relacl, acldefault(case c.relkind when 'S' then 's'::"char" else 'r' end, c.relowner))
       from pg_class c
       join pg_namespace n on n.oid = c.relnamespace
-     where n.nspname in ('core', 'core_private') and c.relkind in ('r', 'p', 'v', 'm', 'S') and not c.relispartition
+     where n.nspname in ('core', 'core_node', 'core_private') and c.relkind in ('r', 'p', 'v', 'm', 'S') and not c.relispartition
     union all
     select 'column', format('%I.%I.%I', n.nspname, c.relname, a.attname), c.relowner, a.attacl
       from pg_attribute a
       join pg_class c on c.oid = a.attrelid
       join pg_namespace n on n.oid = c.relnamespace
-     where n.nspname in ('core', 'core_private') and not c.relispartition and a.attacl is not null
+     where n.nspname in ('core', 'core_node', 'core_private') and not c.relispartition and a.attacl is not null
     union all
     select 'new objects of', format('%s in %s (%s)', pg_get_userbyid(d.defaclrole),
              case d.defaclnamespace when 0 then 'all schemas' else d.defaclnamespace::regnamespace::text end, d.defaclobjtype),

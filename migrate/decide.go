@@ -142,13 +142,17 @@ func (s state) problems(o options, want schema) []problem {
 		add("25006", "connect to the primary", "the server is a standby")
 		return found
 	}
+	if s.migrations[1].Name == unreleased {
+		add(nexus.CodeSchemaUnreleased, leaveUnreleased, "the schema has version %d of before 0.1.0, which nothing upgrades", s.version())
+		return found
+	}
 	if s.version() > want.version() {
 		add(nexus.CodeSchemaNewer, "use a binary at least as new as the one that installed it",
 			"the schema has version %d and this binary knows %d", s.version(), want.version())
 		return found
 	}
 	for _, m := range want.migrations {
-		if a, ok := s.migrations[m.Version]; ok && a.SHA256 != m.SHA256 && !editions[a.SHA256] {
+		if a, ok := s.migrations[m.Version]; ok && a.SHA256 != m.SHA256 {
 			add(nexus.CodeMigrationEdited, "undo the change and put it into a new migration",
 				"migration %d was applied as %s and its file is another one now", m.Version, a.Name)
 		}

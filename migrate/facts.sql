@@ -6,18 +6,18 @@ select s.rolname::text as installer,
        current_database()::text as database,
        current_setting('server_version_num')::integer as server_version,
        pg_is_in_recovery() as standby,
-       to_regnamespace('core') is not null and to_regnamespace('core_private') is not null as has_schemas,
+       to_regnamespace('core') is not null and to_regnamespace('core_node') is not null and to_regnamespace('core_private') is not null as has_schemas,
        coalesce((
          select array_agg(format('%s of %I', n.nspname, pg_get_userbyid(n.nspowner)) order by n.nspname)
            from pg_namespace n
-          where n.nspname in ('core', 'core_private') and pg_get_userbyid(n.nspowner) <> 'nexus_owner'), '{}') as foreign_schemas,
+          where n.nspname in ('core', 'core_node', 'core_private') and pg_get_userbyid(n.nspowner) <> 'nexus_owner'), '{}') as foreign_schemas,
        -- In the same order. What an application keeps there is neither dropped nor installed into: it gets another name.
        coalesce((
          select array_agg(case when exists (select from pg_class c where c.relnamespace = n.oid) or exists (select from pg_proc p where p.pronamespace = n.oid)
                                  or exists (select from pg_type t where t.typnamespace = n.oid)
                                then format('alter schema %I rename to %I;', n.nspname, n.nspname || '_of_' || pg_get_userbyid(n.nspowner)) else '' end order by n.nspname)
            from pg_namespace n
-          where n.nspname in ('core', 'core_private') and pg_get_userbyid(n.nspowner) <> 'nexus_owner'), '{}') as foreign_renames,
+          where n.nspname in ('core', 'core_node', 'core_private') and pg_get_userbyid(n.nspowner) <> 'nexus_owner'), '{}') as foreign_renames,
        (select count(*) = 3
           from pg_class c
          where c.relnamespace = to_regnamespace('core_private')

@@ -15,12 +15,12 @@ func TestEachFunctionOfCoreIsListedOnceInTheGrants(t *testing.T) {
 	pool := connect(t, cluster.URL(newDatabase(t, cluster)))
 	mustUp(t, pool, nil, embedded())
 	there := value[[]string](t, pool, `
-		select array_agg(distinct 'core.' || proname order by 'core.' || proname) from pg_proc where pronamespace = 'core'::regnamespace`)
+		select array_agg(distinct pronamespace::regnamespace || '.' || proname) from pg_proc where pronamespace in ('core'::regnamespace, 'core_node'::regnamespace)`)
 	private := value[[]string](t, pool, `
 		select array_agg(distinct 'core_private.' || proname) from pg_proc where pronamespace = 'core_private'::regnamespace`)
 
 	var listed []string
-	for _, found := range regexp.MustCompile(`(?m)^\s*\('(core(?:_private)?\.[a-z0-9_]+)', '\{`).FindAllStringSubmatch(nexussql.Grants().Body, -1) {
+	for _, found := range regexp.MustCompile(`(?m)^\s*\('(core(?:_node|_private)?\.[a-z0-9_]+)', '\{`).FindAllStringSubmatch(nexussql.Grants().Body, -1) {
 		if slices.Contains(listed, found[1]) {
 			t.Errorf("%s is listed twice", found[1])
 		}
@@ -43,10 +43,10 @@ func TestNobodyWritesButThroughFunctions(t *testing.T) {
 	for what, query := range map[string]string{
 		"PUBLIC may execute": `
 			select coalesce(array_agg(p.oid::regprocedure::text), '{}') from pg_proc p
-			 where p.pronamespace in ('core'::regnamespace, 'core_private'::regnamespace) and has_function_privilege('public', p.oid, 'execute')`,
+			 where p.pronamespace in ('core'::regnamespace, 'core_node'::regnamespace, 'core_private'::regnamespace) and has_function_privilege('public', p.oid, 'execute')`,
 		"a duty may write": `
 			select coalesce(array_agg(r.rolname || ' ' || c.oid::regclass), '{}') from pg_class c cross join pg_roles r
-			 where c.relnamespace in ('core'::regnamespace, 'core_private'::regnamespace) and c.relkind in ('r', 'p')
+			 where c.relnamespace in ('core'::regnamespace, 'core_node'::regnamespace, 'core_private'::regnamespace) and c.relkind in ('r', 'p')
 			   and r.rolname like 'nexus\_%' and r.rolname <> 'nexus_owner'
 			   and not (c.relname = 'scheduled_tasks' and r.rolname in ('nexus_operator', 'nexus_admin')) -- triggers check what is written
 			   and has_table_privilege(r.oid, c.oid, 'insert, update, delete, truncate')`,

@@ -139,7 +139,7 @@ func (s state) guardProblems(add addProblem) {
 		add(nexus.CodeNotTrusted, "restore it from a backup of this version (pg_restore --table "+table+"), then: nexus-node migrate up", "%s was dropped with what was in it", what)
 	}
 	if s.HasBookkeeping && !s.unreadable && len(s.migrations) == 0 && s.HasQueues {
-		add(nexus.CodeNotTrusted, "restore the data (pg_restore --data-only --disable-triggers), or drop schema core, core_private cascade;",
+		add(nexus.CodeNotTrusted, "restore the data (pg_restore --data-only --disable-triggers), or drop schema core, core_node, core_private cascade;",
 			"the tables of Nexus are there and its bookkeeping is empty, as after a restore of the schema alone")
 	}
 }

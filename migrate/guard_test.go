@@ -19,7 +19,7 @@ import (
 const whole = `select string_agg(line, E'\n' order by line) from (
 		select format('%s: %s', object, state) as line from core_private.guard where object not like 'column theirs %'
 		union all select format('%s %s', c.oid::regclass, c.relowner::regrole) from pg_class c where (c.relnamespace = 'core'::regnamespace or c.relnamespace = 'pgmq'::regnamespace and c.relname ~ '_core_events_') and c.relkind in ('r', 'p', 'v', 'S')
-		union all select format('%s %s %s', p.oid::regprocedure, p.proowner::regrole, p.proacl is null) from pg_proc p where p.pronamespace in ('core'::regnamespace, 'core_private'::regnamespace)
+		union all select format('%s %s %s', p.oid::regprocedure, p.proowner::regrole, p.proacl is null) from pg_proc p where p.pronamespace in ('core'::regnamespace, 'core_node'::regnamespace, 'core_private'::regnamespace)
 		union all select format('%s %s %s', polrelid::regclass, polname, pg_get_expr(polqual, polrelid)) from pg_policy
 		union all select pg_get_indexdef(indexrelid) from pg_index join pg_class c on c.oid = indexrelid where relnamespace = 'core'::regnamespace and not relispartition
 		union all select format('%s %s %s %s', attrelid::regclass, attname, attnotnull, (select pg_get_expr(adbin, adrelid) from pg_attrdef where adrelid = attrelid and adnum = attnum))
@@ -83,7 +83,7 @@ func TestWhatIsTakenAwayIsPutBack(t *testing.T) {
 		{`alter table core.nodes drop constraint nodes_pkey cascade`, "constraint nodes_pkey on core.nodes is gone"},
 		{`alter table core.namespaces drop constraint namespaces_pkey cascade`, "foreign key queues_namespace_fkey on core.queues is gone"},
 		{`delete from core_private.sweeps where name in ('park', 'promote')`, "sweep park is gone"},
-		{`update core_private.sweeps set function = 'core.tick()' where name = 'reap'`, "sweep reap runs core.tick(), before core.reap_nodes()"},
+		{`update core_private.sweeps set function = 'core.tick()' where name = 'reap'`, "sweep reap runs core.tick(), before core_node.reap_nodes()"},
 		{`alter table pgmq.q_core_events_shop owner to postgres`, "table pgmq.q_core_events_shop belongs to postgres"},
 	} {
 		t.Run(c.harm, func(t *testing.T) {

@@ -92,7 +92,7 @@ with ours as materialized (
   select c.oid, c.oid::regclass::text as name
     from pg_class c
     join pg_namespace n on n.oid = c.relnamespace
-   where not $1 and n.nspname in ('core', 'core_private', 'pgmq', 'cron') and c.relkind in ('r', 'p', 'v', 'S')),
+   where not $1 and n.nspname in ('core', 'core_node', 'core_private', 'pgmq', 'cron') and c.relkind in ('r', 'p', 'v', 'S')),
 held as (
   select l.pid, l.virtualtransaction, l.mode, o.name,
          case when o.name is null then 'the lock of installers' else format('%s on %s', l.mode, o.name) end as what

@@ -180,7 +180,7 @@ func (tx *session) readBookkeeping(ctx context.Context, s *state, want schema) e
 		      from pg_class c join pg_namespace n on n.oid = c.relnamespace
 		     where c.relkind = 'v') d
 		  join core_private.installed_definitions i using (kind, signature)
-		 where d.nspname in ('core', 'core_private')
+		 where d.nspname in ('core', 'core_node', 'core_private')
 		   and not exists (select from core_private.tolerated_drift t where t.signature = d.signature)
 		 order by 1`)
 	if err != nil {

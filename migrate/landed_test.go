@@ -5,6 +5,7 @@ package migrate
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/nexuspg/nexus"
 	nexussql "github.com/nexuspg/nexus/sql"
 )
 
@@ -42,25 +44,8 @@ func landed(t *testing.T, name string) string {
 	return statements
 }
 
-// after14 is what the program of schema 18 ran on a database of schema 14: its script without the migrations that were there. It forgot
-// the functions whose arguments had changed.
-func after14(t *testing.T) string {
-	t.Helper()
-	script := landed(t, "schema-18")
-	from := strings.Index(script, "-- migrations/0001_")
-	to := strings.Index(script, "-- migrations/0015_")
-	if from < 0 || to < from {
-		t.Fatal("the script's migrations are not where they were")
-	}
-	return strings.Replace(script[:from]+script[to:], "if v_version <> 0 then", "if v_version <> 14 then", 1)
-}
-
-var landedSchemas = map[string]func(*testing.T) []string{
-	"7":           func(t *testing.T) []string { t.Helper(); return []string{landed(t, "schema-7")} },
-	"14":          func(t *testing.T) []string { t.Helper(); return []string{landed(t, "schema-14")} },
-	"18":          func(t *testing.T) []string { t.Helper(); return []string{landed(t, "schema-18")} },
-	"14, then 18": func(t *testing.T) []string { t.Helper(); return []string{landed(t, "schema-14"), after14(t)} },
-}
+// landedSchemas are the versions since 0.1.0, by the number of their newest migration.
+var landedSchemas = []int{1}
 
 // Whatever earlier version there was: after the upgrade the schemas hold what this one brings and nothing else of Nexus's, and what
 // somebody else made is named and still there.
@@ -70,13 +55,12 @@ func TestUpgradesFromLandedSchemas(t *testing.T) {
 	}
 	fresh := connect(t, cluster.URL(newDatabase(t, cluster)))
 	mustUp(t, fresh, nil, embedded())
-	for name, scripts := range landedSchemas {
+	for _, version := range landedSchemas {
+		name := fmt.Sprintf("schema-%d", version)
 		t.Run(name, func(t *testing.T) {
 			address := cluster.URL(newDatabase(t, cluster))
 			pool := connect(t, address)
-			for _, script := range scripts(t) {
-				execute(t, address, script)
-			}
+			execute(t, address, landed(t, name))
 			before := signatures(t, pool)
 			execute(t, address, `create function core.of_a_user(text) returns text language sql as 'select $1';
 				create function core.emit(bigint) returns bigint language sql as 'select $1';
@@ -134,23 +118,23 @@ const stored = `
 	           a.attidentity, pg_get_expr(d.adbin, d.adrelid), col_description(a.attrelid, a.attnum)) as line
 	    from pg_attribute a join pg_class c on c.oid = a.attrelid left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
 	   where a.attnum > 0 and not a.attisdropped and c.relname <> 'of_a_user' and c.relkind in ('r', 'p', 'v', 'c', 'S') and not c.relispartition
-	     and c.relnamespace in ('core'::regnamespace, 'core_private'::regnamespace)
+	     and c.relnamespace in ('core'::regnamespace, 'core_node'::regnamespace, 'core_private'::regnamespace)
 	  union all
 	  select format('table %s %s %s %s %s', c.oid::regclass, c.relrowsecurity, c.relforcerowsecurity, c.reloptions, obj_description(c.oid, 'pg_class'))
 	    from pg_class c
-	   where c.relkind in ('r', 'p') and not c.relispartition and c.relnamespace in ('core'::regnamespace, 'core_private'::regnamespace)
+	   where c.relkind in ('r', 'p') and not c.relispartition and c.relnamespace in ('core'::regnamespace, 'core_node'::regnamespace, 'core_private'::regnamespace)
 	  union all
 	  select format('constraint %s %s', conrelid::regclass, pg_get_constraintdef(k.oid)) from pg_constraint k join pg_class c on c.oid = conrelid
-	   where not c.relispartition and c.relnamespace in ('core'::regnamespace, 'core_private'::regnamespace)
+	   where not c.relispartition and c.relnamespace in ('core'::regnamespace, 'core_node'::regnamespace, 'core_private'::regnamespace)
 	  union all
 	  select pg_get_indexdef(i.indexrelid) from pg_index i join pg_class c on c.oid = i.indrelid
-	   where not c.relispartition and c.relnamespace in ('core'::regnamespace, 'core_private'::regnamespace)
+	   where not c.relispartition and c.relnamespace in ('core'::regnamespace, 'core_node'::regnamespace, 'core_private'::regnamespace)
 	  union all
 	  select pg_get_triggerdef(g.oid) from pg_trigger g join pg_class c on c.oid = g.tgrelid
-	   where not g.tgisinternal and not c.relispartition and c.relnamespace in ('core'::regnamespace, 'core_private'::regnamespace)
+	   where not g.tgisinternal and not c.relispartition and c.relnamespace in ('core'::regnamespace, 'core_node'::regnamespace, 'core_private'::regnamespace)
 	  union all
 	  select format('policy %s %s %s', polrelid::regclass, polname, pg_get_expr(polqual, polrelid)) from pg_policy p join pg_class c on c.oid = polrelid
-	   where c.relnamespace in ('core'::regnamespace, 'core_private'::regnamespace)) l`
+	   where c.relnamespace in ('core'::regnamespace, 'core_node'::regnamespace, 'core_private'::regnamespace)) l`
 
 func droppedByMigration(signature string) bool {
 	name, _, _ := strings.Cut(signature, "(")
@@ -172,7 +156,8 @@ func TestADumpUpgradesLandedSchemas(t *testing.T) {
 	if testing.Short() {
 		t.Skip("upgrades from each schema that landed, which takes minutes: not with -short")
 	}
-	for name, from := range map[string]int{"schema-7": 7, "schema-14": 14, "schema-18": 18} {
+	for _, from := range landedSchemas {
+		name := fmt.Sprintf("schema-%d", from)
 		t.Run(name, func(t *testing.T) {
 			var script bytes.Buffer
 			if err := Dump(&script, from); err != nil {
@@ -189,6 +174,51 @@ func TestADumpUpgradesLandedSchemas(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Each schema that was kept is tried; the number in the file's name is that of its newest migration.
+func TestLandedSchemasAreAllTried(t *testing.T) {
+	files, err := filepath.Glob("testdata/schema-*.sql.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) != len(landedSchemas) {
+		t.Errorf("testdata holds %q, tried are %d", files, landedSchemas)
+	}
+}
+
+// What was before version 0.1.0 is refused by name, whoever asks, and nothing has happened.
+func TestSchemasOfBefore010AreRefused(t *testing.T) {
+	address := cluster.URL(newDatabase(t, cluster))
+	pool := connect(t, address)
+	execute(t, address, landed(t, "before-0.1.0"))
+	before := dumpOf(t, address)
+	refused := func(err error) {
+		t.Helper()
+		e := wantCode(t, err, nexus.CodeSchemaUnreleased)
+		if !strings.Contains(e.Message, "version 18 of before 0.1.0") || e.Hint == "" {
+			t.Errorf("it says %q and the hint %q", e.Message, e.Hint)
+		}
+	}
+	_, err := Up(t.Context(), pool, nil)
+	refused(err)
+	refused(Plan(t.Context(), pool, io.Discard, nil))
+	refused(Check(t.Context(), pool))
+	var script bytes.Buffer
+	if err := Dump(&script, 0); err != nil {
+		t.Fatal(err)
+	}
+	_, said, err := tryClient(t, "psql", script.String(), "--no-psqlrc", "--quiet", "--dbname", address)
+	if err == nil || !strings.Contains(said, "version 18 of before 0.1.0") {
+		t.Errorf("the script says %q, %v", said, err)
+	}
+	if diff := cmp.Diff(before, dumpOf(t, address)); diff != "" {
+		t.Errorf("something happened:\n%s", diff)
+	}
+
+	// What the hint says works.
+	execute(t, address, leaveUnreleased[strings.Index(leaveUnreleased, "\n"):])
+	mustUp(t, pool, nil, embedded())
 }
 
 // What somebody built on a function that goes is named, and nothing has happened.

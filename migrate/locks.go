@@ -59,7 +59,7 @@ begin
           select c.oid, c.relkind
             from pg_class c
            where c.relkind = 'v' and c.relowner = current_user::regrole
-             and c.relnamespace in (to_regnamespace('core'), to_regnamespace('core_private')))
+             and c.relnamespace in (to_regnamespace('core'), to_regnamespace('core_node'), to_regnamespace('core_private')))
         select l.statement
           from relation r
          cross join lateral (

@@ -73,7 +73,8 @@ type Report struct {
 //
 // Errors are of type *[nexus.Error] and of the family [nexus.ErrSchema]: NX501 the database is newer than this binary, NX503
 // an extension is missing or too old, NX504 the installer lacks rights, NX505 the file of an applied migration was changed, NX506 something was
-// built on a function or view that is to be dropped, NX507 something is not to be trusted;
+// built on a function or view that is to be dropped, NX507 something is not to be trusted,
+// NX508 the schema is of before version 0.1.0;
 // or they carry Postgres's own code, 55P03 when another installer or a table's user did not finish in time, who is named, 40P01 when it lost
 // a deadlock against one five times.
 func Up(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*Report, error) {

@@ -3,18 +3,18 @@
 with thing (turn, kind, name, owner, acl, whole) as (
   select 1, 'schema', quote_ident(n.nspname), n.nspowner, n.nspacl, acldefault('n', n.nspowner)
     from pg_namespace n
-   where n.nspname in ('core', 'core_private', 'pgmq')
+   where n.nspname in ('core', 'core_node', 'core_private', 'pgmq')
   union all
   select 2, case c.relkind when 'S' then 'sequence' else 'table' end, format('%I.%I', n.nspname, c.relname), c.relowner, c.relacl,
          acldefault(case c.relkind when 'S' then 's'::"char" else 'r' end, c.relowner)
     from pg_class c
     join pg_namespace n on n.oid = c.relnamespace
-   where n.nspname in ('core', 'core_private', 'pgmq') and c.relkind in ('r', 'p', 'v', 'm', 'S')
+   where n.nspname in ('core', 'core_node', 'core_private', 'pgmq') and c.relkind in ('r', 'p', 'v', 'm', 'S')
   union all
   select 3, 'routine', format('%I.%I(%s)', n.nspname, p.proname, oidvectortypes(p.proargtypes)), p.proowner, p.proacl, acldefault('f', p.proowner)
     from pg_proc p
     join pg_namespace n on n.oid = p.pronamespace
-   where n.nspname in ('core', 'core_private', 'pgmq')
+   where n.nspname in ('core', 'core_node', 'core_private', 'pgmq')
 )
 select t.kind || ' ' || t.name as object, r.rolname::text as owner, l.privileges,
        format('grant %s on %s %s to %I;', l.privileges, t.kind, t.name, r.rolname) as statement

@@ -19,7 +19,7 @@ func TestRightsOfTheOwnersArePutBack(t *testing.T) {
 	plain := connect(t, as(t, address, "plain_owner", "secret"))
 	mustUp(t, plain, &Options{Trust: []string{"plain_owner"}}, embedded())
 	const lost = `select count(*) from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_roles r on r.oid = c.relowner
-		 where n.nspname in ('core', 'core_private', 'pgmq') and r.rolname like 'nexus\_%' and c.relkind in ('r', 'p', 'v', 'S')
+		 where n.nspname in ('core', 'core_node', 'core_private', 'pgmq') and r.rolname like 'nexus\_%' and c.relkind in ('r', 'p', 'v', 'S')
 		   and case c.relkind when 'S' then not has_sequence_privilege(r.oid, c.oid, 'usage') or not has_sequence_privilege(r.oid, c.oid, 'update')
 		         else not (has_table_privilege(r.oid, c.oid, 'select') and has_table_privilege(r.oid, c.oid, 'insert')
 		                   and has_table_privilege(r.oid, c.oid, 'update') and has_table_privilege(r.oid, c.oid, 'delete')) end`

@@ -6,13 +6,13 @@ with named (name, owner) as (
 present as (
   select 'schema' as kind, quote_ident(n.nspname) as name, n.nspowner as owner, 'nexus_owner' as wanted, 1 as turn
     from pg_namespace n
-   where n.nspname in ('core', 'core_private')
+   where n.nspname in ('core', 'core_node', 'core_private')
   union all
   select case c.relkind when 'v' then 'view' when 'S' then 'sequence' when 'c' then 'type' else 'table' end,
          format('%I.%I', s.nspname, c.relname), c.relowner, 'nexus_owner', 2
     from pg_class c
     join pg_namespace s on s.oid = c.relnamespace
-   where s.nspname in ('core', 'core_private') and c.relkind in ('r', 'p', 'v', 'm', 'S', 'c')
+   where s.nspname in ('core', 'core_node', 'core_private') and c.relkind in ('r', 'p', 'v', 'm', 'S', 'c')
      and (format('%I.%I', s.nspname, c.relname) in (select n.name from named n)
           or c.relispartition and exists (
                select from pg_inherits i join pg_class p on p.oid = i.inhparent

@@ -1,7 +1,6 @@
 package migrate
 
 import (
-	_ "embed"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,13 +11,6 @@ import (
 // What files created once and create no more is dropped: a function is known by its name and the types of its arguments, so a
 // new argument leaves the old function beside the new one, and calls of that name become ambiguous. The bookkeeping says what
 // is Nexus's own. Whatever else lies in the schemas is somebody else's, and is only named.
-
-// forgotten are signatures that earlier versions created and, when they were upgraded, dropped from their bookkeeping, not
-// from the database.
-var forgotten = strings.Fields(forgottenText)
-
-//go:embed forgotten.txt
-var forgottenText string
 
 // sortOut tells what is retired from what is somebody else's.
 func (s *state) sortOut(there []definition, want schema) {
@@ -40,7 +32,7 @@ func (s *state) sortOut(there []definition, want schema) {
 	for _, d := range there {
 		switch {
 		case wanted[d.Signature]:
-		case known[d.Signature], slices.Contains(forgotten, compact(d.Signature)) && (d.Owner == owner || d.Owner == scheduler):
+		case known[d.Signature]:
 			s.retired = append(s.retired, d.Signature)
 		default:
 			s.orphans = append(s.orphans, d.Signature)
@@ -48,10 +40,7 @@ func (s *state) sortOut(there []definition, want schema) {
 	}
 }
 
-// compact is a signature without blanks.
-func compact(signature string) string { return strings.ReplaceAll(signature, " ", "") }
-
-var comment = regexp.MustCompile(`(?m)^comment on (?:function|view) ((?:core|core_private)\.[a-z0-9_]+(?:\([^)]*\))?) is`)
+var comment = regexp.MustCompile(`(?m)^comment on (?:function|view) ((?:core|core_node|core_private)\.[a-z0-9_]+(?:\([^)]*\))?) is`)
 
 // commented are the signatures that a file creates, as its comments name them; nil if it has none.
 func commented(f nexussql.File) []string {

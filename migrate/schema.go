@@ -57,12 +57,14 @@ func embedded() schema {
 	}
 }
 
-// editions are hashes of migrations as an earlier version brought them. They were edited once, against the rule; a later migration
-// makes up for the difference.
-var editions = map[string]bool{
-	"fb33971f1f74cea072434d9b6196ae275af075144188fee8ea398b70a2d3c7d1": true, // 0001, made up for by 0019
-	"ea3484b5491c9a0a2f4829b9aef0322152228bad8fda3932326b5b64e23597c5": true, // 0002, made up for by 0019
-}
+// unreleased is the first migration of the schemas that there were before version 0.1.0. No release brought them, and nothing upgrades
+// from one: 0.1.0 begins anew, with a baseline.
+const unreleased = "0001_create_namespaces_and_queues"
+
+// leaveUnreleased are the lines that make room for version 0.1.0.
+const leaveUnreleased = `take out what you want to keep (pg_dump --data-only --schema core), then:
+do $$ begin perform pgmq.drop_queue(q.queue_name) from core.queues q; end $$;
+drop schema core, core_node, core_private cascade;`
 
 // version is the number of the newest migration.
 func (s schema) version() int {
@@ -73,9 +75,9 @@ func (s schema) version() int {
 }
 
 // created finds what migrations and the bookkeeping create besides functions and views.
-var created = regexp.MustCompile(`(?im)^\s*create (?:unlogged )?(?:table|sequence|type)(?: if not exists)? ((?:core|core_private)\.[a-z0-9_]+)`)
+var created = regexp.MustCompile(`(?im)^\s*create (?:unlogged )?(?:table|sequence|type)(?: if not exists)? ((?:core|core_node|core_private)\.[a-z0-9_]+)`)
 
-var createdTable = regexp.MustCompile(`(?im)^\s*create (?:unlogged )?table(?: if not exists)? ((?:core|core_private)\.[a-z0-9_]+)`)
+var createdTable = regexp.MustCompile(`(?im)^\s*create (?:unlogged )?table(?: if not exists)? ((?:core|core_node|core_private)\.[a-z0-9_]+)`)
 
 // owned are the names of all that is Nexus's, as the catalogs would print them, with the roles they belong to.
 func (s schema) owned() (names, owners []string) {
@@ -92,7 +94,7 @@ func (s schema) owned() (names, owners []string) {
 	return append(names, "core_private.installed_definitions"), append(owners, owner)
 }
 
-var dropped = regexp.MustCompile(`(?im)^\s*drop table(?: if exists)? ((?:core|core_private)\.[a-z0-9_]+)`)
+var dropped = regexp.MustCompile(`(?im)^\s*drop table(?: if exists)? ((?:core|core_node|core_private)\.[a-z0-9_]+)`)
 
 // tables are those that there have to be after the migrations that have been applied.
 func (s schema) tables(has func(version int) bool) []string {

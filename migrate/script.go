@@ -47,7 +47,7 @@ func dump(w io.Writer, from int, want schema) error {
 func writeScript(w io.Writer, title string, from int, steps []step) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "-- %s\n\\set ON_ERROR_STOP on\nbegin;\n%sselect pg_advisory_xact_lock(%d, %d);\n\n", title, settings, lockClass, lockObject)
-	fmt.Fprintf(&b, checkVersionSQL, from, from)
+	fmt.Fprintf(&b, checkVersionSQL, from, leaveUnreleased)
 	role := ""
 	for _, s := range steps {
 		b.WriteByte('\n')
@@ -80,8 +80,12 @@ begin
     select coalesce(max(version), 0) into v_version from core_private.schema_migrations;
     set local role none;
   end if;
-  if v_version <> %d then
-    raise exception 'the schema has version %%, and this script begins at version %d', v_version
+  if v_version > 0 and to_regnamespace('core_node') is null then
+    raise exception 'the schema has version %% of before 0.1.0, which nothing upgrades', v_version
+      using errcode = 'NX508', hint = $hint$%[2]s$hint$;
+  end if;
+  if v_version <> %[1]d then
+    raise exception 'the schema has version %%, and this script begins at version %[1]d', v_version
       using errcode = case when v_version > %[1]d then 'NX501' else 'NX502' end;
   end if;
 end

@@ -65,7 +65,7 @@ func (b *builder) rights() {
 }
 
 func (b *builder) schemas() {
-	b.add(step{title: "schemas core and core_private", sql: createSchemasSQL})
+	b.add(step{title: "schemas core, core_node and core_private", sql: createSchemasSQL})
 }
 
 func (b *builder) bookkeeping() {
@@ -86,10 +86,10 @@ func (b *builder) function(f nexussql.File) {
 		b.add(step{title: f.Path, file: f.Path, role: owner, sql: f.Body})
 	} else {
 		other := quote(f.Owner())
-		b.add(step{role: owner, sql: fmt.Sprintf("grant usage, create on schema core, core_private to %s;\n", other)})
+		b.add(step{role: owner, sql: fmt.Sprintf("grant usage, create on schema core, core_node, core_private to %s;\n", other)})
 		b.add(step{title: f.Path, file: f.Path, role: f.Owner(), sql: f.Body})
 		b.add(step{role: f.Owner(), sql: handOverSQL})
-		b.add(step{role: owner, sql: fmt.Sprintf("revoke usage, create on schema core, core_private from %s;\n", other)})
+		b.add(step{role: owner, sql: fmt.Sprintf("revoke usage, create on schema core, core_node, core_private from %s;\n", other)})
 	}
 	b.record(f, "function")
 }
@@ -174,12 +174,7 @@ func (b *builder) finished() []step {
 }
 
 func dropRetiredSQL(want schema) string {
-	return fmt.Sprintf(`select core_private.drop_retired(%s, current_setting('nexus_installer.brought')::text[] || array(
-  select d.signature
-    from core_private.installed_definitions d
-    join pg_proc p on d.signature = format('%%s.%%I(%%s)', p.pronamespace::regnamespace, p.proname, oidvectortypes(p.proargtypes))
-   where replace(d.signature, ' ', '') = any (%s) and p.proowner in ('nexus_owner'::regrole, 'nexus_scheduler'::regrole)));
-`, array(want.paths()), array(forgotten))
+	return fmt.Sprintf("select core_private.drop_retired(%s, current_setting('nexus_installer.brought')::text[]);\n", array(want.paths()))
 }
 
 func array(texts []string) string {
@@ -244,6 +239,9 @@ begin
   if to_regnamespace('core') is null then
     create schema core authorization nexus_owner;
   end if;
+  if to_regnamespace('core_node') is null then
+    create schema core_node authorization nexus_owner;
+  end if;
   if to_regnamespace('core_private') is null then
     create schema core_private authorization nexus_owner;
   end if;
@@ -259,7 +257,7 @@ begin
     select p.oid
       from pg_proc p
       join pg_namespace n on n.oid = p.pronamespace
-     where n.nspname in ('core', 'core_private') and p.proowner = current_user::regrole and p.xmin = pg_current_xact_id()::xid
+     where n.nspname in ('core', 'core_node', 'core_private') and p.proowner = current_user::regrole and p.xmin = pg_current_xact_id()::xid
   loop
     execute format('revoke all on routine %s from public', v_function);
     execute format('grant execute on routine %s to nexus_owner with grant option', v_function);
@@ -339,13 +337,13 @@ begin
     end if;
     set local role nexus_owner;
     if v_robbed.owner <> 'nexus_owner' then
-      execute format('grant usage on schema core, core_private to %I', v_robbed.owner);
+      execute format('grant usage on schema core, core_node, core_private to %I', v_robbed.owner);
       execute format('set local role %I', v_robbed.owner);
     end if;
     execute v_robbed.statement;
     if v_robbed.owner <> 'nexus_owner' then
       set local role nexus_owner;
-      execute format('revoke usage on schema core_private from %I', v_robbed.owner);
+      execute format('revoke usage on schema core_node, core_private from %I', v_robbed.owner);
     end if;
     set local role none;
   end loop;

@@ -25,9 +25,9 @@ trusted as (
       or exists (select from pg_roles s where s.rolsuper and pg_has_role(r.oid, s.oid, 'member'))
 ),
 spaces as (
-  select n.oid, n.nspname, n.nspowner, n.nspacl, n.nspname in ('core', 'core_private') as ours
+  select n.oid, n.nspname, n.nspowner, n.nspacl, n.nspname in ('core', 'core_node', 'core_private') as ours
     from pg_namespace n
-   where n.nspname in ('core', 'core_private', 'pgmq', 'partman')
+   where n.nspname in ('core', 'core_node', 'core_private', 'pgmq', 'partman')
       or n.oid in (select e.extnamespace from pg_extension e where e.extname = 'pg_partman')
 ),
 things (class, oid, space, owner) as (

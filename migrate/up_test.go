@@ -167,7 +167,7 @@ func TestNothingIsLockedWhenNothingChanged(t *testing.T) {
 		do $$
 		declare v_table regclass;
 		begin
-		  for v_table in select oid from pg_class where relkind in ('r', 'p') and relnamespace in ('core'::regnamespace, 'core_private'::regnamespace) loop
+		  for v_table in select oid from pg_class where relkind in ('r', 'p') and relnamespace in ('core'::regnamespace, 'core_node'::regnamespace, 'core_private'::regnamespace) loop
 		    execute format('lock table %s in exclusive mode', v_table);
 		  end loop;
 		end $$;

@@ -343,14 +343,14 @@ func TestANodeThatWasGivenUpRegistersWithItsNewHandlers(t *testing.T) {
 	start(t, n)
 	db.Wait(`select count(*) = 1 from core.nodes where state = 'active'`)
 	db.Exec(`update core.nodes set state = 'lost'`)
-	db.Exec(`select core.reap_nodes()`)
+	db.Exec(`select core_node.reap_nodes()`)
 	n.On("y", on)
 	apply(t, n)
 	if got := handles(db); !slices.Equal(got, []string{"x", "y"}) {
 		t.Errorf("the database believes that it handles %v", got)
 	}
 	db.Exec(`update core.nodes set state = 'lost'`)
-	db.Exec(`select core.reap_nodes()`)
+	db.Exec(`select core_node.reap_nodes()`)
 	db.Exec(`select pg_notify('nexus_wake', 'drain:' || md5('n'))`) // which makes it send a heartbeat
 	db.Wait(`select core_private.live_patterns('shop', 'default', core.now()) = '{x,y}'`)
 	emitTypes(t, db, 4, "x", "y")

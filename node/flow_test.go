@@ -250,7 +250,7 @@ func TestExpiredLeaseRunsAgain(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
 	r := emit(t, db, "x", nil)
-	db.Exec(`select * from core.claim('core_events_shop', '{x}', '{0}', 1, '1 hour')`) // a node that died
+	db.Exec(`select * from core_node.claim('core_events_shop', '{x}', '{0}', 1, '1 hour')`) // a node that died
 	n := node.New(db.Pool, node.Config{Namespace: ns})
 	n.On("x", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return effect(ctx, tx, d, "") })
 	start(t, n)

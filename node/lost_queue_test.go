@@ -122,6 +122,6 @@ func TestNodeStartsWithoutItsQueue(t *testing.T) {
 		t.Errorf("Work: %v", err)
 	}
 	db.Exec(`select core.create_namespace('shop')`)
-	db.Exec(`select core.unpark('shop')`)
+	db.Exec(`select core_node.unpark('shop')`)
 	db.Wait(`select count(*) = 1 from public.effect`)
 }

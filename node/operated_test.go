@@ -115,7 +115,7 @@ func TestAKilledNodeComesBackUnderItsID(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer before.Close(context.Background())
-	if _, err := before.Exec(t.Context(), "select core.register_node($1, 'fixed', true, '{x}', jsonb_build_object('host', $2::text))", string(ns), host); err != nil {
+	if _, err := before.Exec(t.Context(), "select core_node.register_node($1, 'fixed', true, '{x}', jsonb_build_object('host', $2::text))", string(ns), host); err != nil {
 		t.Fatal(err)
 	}
 	again := func() *node.Node {

@@ -308,7 +308,7 @@ func TestIdleInTransactionLimitIsAFailedAttempt(t *testing.T) {
 
 // quickHeart makes the node that will have this id send heartbeats so often that tests need not wait for them.
 func quickHeart(db *dbtest.DB, id string) {
-	db.Exec(`select core.register_node('shop', $1, true, '{x}')`, id)
+	db.Exec(`select core_node.register_node('shop', $1, true, '{x}')`, id)
 	db.Exec(`update core.nodes set state = 'stopped', heartbeat_every = '50 ms' where node_id = $1`, id)
 }
 

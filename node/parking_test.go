@@ -134,7 +134,7 @@ func TestDelayedEventsComeInTime(t *testing.T) {
 func TestWorkBringsBackWhatIsParked(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
-	db.Exec(`select core.register_node('shop', 'other', true, '{else}')`)
+	db.Exec(`select core_node.register_node('shop', 'other', true, '{else}')`)
 	emitTypes(t, db, 20, "mine", "foreign")
 	db.Wait(parking + `(select count(*) = 20 from core.parked)`)
 	n := node.New(db.Pool, node.Config{Namespace: ns})

@@ -408,7 +408,7 @@ func TestRegistrationAndGoodbye(t *testing.T) {
 func TestANodeThatNeverBeganIsStopped(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
-	db.Exec(`drop function core.consumer_settings(text, text)`)
+	db.Exec(`drop function core_node.consumer_settings(text, text)`)
 	n := node.New(db.Pool, node.Config{Namespace: ns})
 	n.OnLeased("x", func(context.Context, *nexus.Delivery) error { return nil })
 	if err := n.Run(t.Context()); err == nil {

@@ -34,7 +34,7 @@ func TestPgmqIsUpgradedUnderLoad(t *testing.T) {
 	}
 	const ours = `
 		select string_agg(p.oid::regprocedure || ' ' || md5(p.prosrc), chr(10) order by p.oid::regprocedure::text)
-		  from pg_proc p where p.pronamespace in ('core'::regnamespace, 'core_private'::regnamespace)`
+		  from pg_proc p where p.pronamespace in ('core'::regnamespace, 'core_node'::regnamespace, 'core_private'::regnamespace)`
 	before := dbtest.Get[string](db, ours)
 
 	for i := range 2 {
@@ -95,7 +95,7 @@ func TestPgmqIsUpgradedUnderLoad(t *testing.T) {
 func TestLandedSchemasAreUpgradedUnderLoad(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../migrate/testdata/schema-*.sql.gz")
-	if err != nil || len(files) < 3 {
+	if err != nil || len(files) == 0 {
 		t.Fatalf("%d earlier schemas, %v", len(files), err)
 	}
 	for _, file := range files {
@@ -123,7 +123,8 @@ func TestLandedSchemasAreUpgradedUnderLoad(t *testing.T) {
 				})
 			}
 			db.Wait(`select count(*) > 50 from public.effect`)
-			report, err := migrate.Up(t.Context(), db.Owner, nil)
+			// Every function and view is written anew, also where the file of then is that of now.
+			report, err := migrate.Up(t.Context(), db.Owner, &migrate.Options{Repair: true})
 			if err != nil || len(report.Drift)+len(report.Orphans) > 0 {
 				t.Fatalf("upgrade: %+v, %v", report, err)
 			}
@@ -180,7 +181,7 @@ func oldNode(ctx context.Context, t *testing.T, db *dbtest.DB) {
 				readCount *int32
 			)
 			err := db.Pool.QueryRow(t.Context(), `select c.msg_id, c.read_ct
-				from core.claim('core_events_shop', array['good'], array[10], 1, interval '2 seconds') c where c.msg_id is not null and c.message is not null`).Scan(&id, &readCount)
+				from core_node.claim('core_events_shop', array['good'], array[10], 1, interval '2 seconds') c where c.msg_id is not null and c.message is not null`).Scan(&id, &readCount)
 			if errors.Is(err, pgx.ErrNoRows) {
 				return nil
 			}

@@ -19,7 +19,7 @@ func TestPeek(t *testing.T) {
 	db := newDB(t)
 	db.Exec(`select core.emit('shop', 'paid', '{"n": 9007199254740993}') from generate_series(1, 3)`)
 	db.Exec(`select core.emit('shop', 'later', '{}', '{"delay": "1 h"}')`)
-	db.Exec("select core.claim('core_events_shop', '{paid}', '{0}', 1, '30 s')")
+	db.Exec("select core_node.claim('core_events_shop', '{paid}', '{0}', 1, '30 s')")
 	db.Exec("update pgmq.q_core_events_shop set vt = 'infinity' where msg_id = 3") // somebody holds it by hand
 	dbtest.EveryWay(t, db.Owner, func(t *testing.T, q nexus.DBTX) {
 		t.Helper()
@@ -55,7 +55,7 @@ func TestPurgeQueue(t *testing.T) {
 		t.Helper()
 		db.Exec("select core.emit('shop', 'paid') from generate_series(1, 5)")
 		db.Exec(`select core.emit('shop', 'paid', '{}', '{"delay": "1 h"}')`)
-		db.Exec("select core.claim('core_events_shop', '{paid}', '{0}', 2, '30 s')")
+		db.Exec("select core_node.claim('core_events_shop', '{paid}', '{0}', 2, '30 s')")
 		_, err := operate.PurgeQueue(t.Context(), q, mainQueue, "core_events_shpo", 10)
 		wantError(t, err, nexus.ErrConflict, nexus.CodeNotConfirmed)
 		got, err := operate.PurgeQueue(t.Context(), q, mainQueue, mainQueue, 1)
@@ -136,7 +136,7 @@ func TestDrainAndForgetNode(t *testing.T) {
 	db := newDB(t)
 	dbtest.EveryWay(t, db.Owner, func(t *testing.T, q nexus.DBTX) {
 		t.Helper()
-		db.Exec("delete from core.nodes; select core.register_node('shop', 'n', true, '{}')")
+		db.Exec("delete from core.nodes; select core_node.register_node('shop', 'n', true, '{}')")
 		asked, err := operate.DrainNode(t.Context(), q, "n", "deploy")
 		if err != nil || !asked || !dbtest.Get[bool](db, "select drain_requested_at is not null from core.nodes") {
 			t.Errorf("drain: %t, %v", asked, err)
@@ -151,7 +151,7 @@ func TestDrainAndForgetNode(t *testing.T) {
 		wantError(t, err, nexus.ErrNotFound, nexus.CodeNoNode)
 		_, err = operate.ForgetNode(t.Context(), q, "n", "")
 		wantError(t, err, nexus.ErrNotFound, nexus.CodeNoNode)
-		db.Exec("select core.register_node('shop', 'n', true, '{}'); update core.nodes set state = 'stopped'")
+		db.Exec("select core_node.register_node('shop', 'n', true, '{}'); update core.nodes set state = 'stopped'")
 		for _, verb := range []func() (bool, error){
 			func() (bool, error) { return operate.DrainNode(t.Context(), q, "n", "") },
 			func() (bool, error) { return operate.ForgetNode(t.Context(), q, "n", "") },

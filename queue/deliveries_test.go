@@ -59,11 +59,11 @@ func TestCancelLeavesWhatIsHeld(t *testing.T) {
 	}
 	defer func() { _ = tx.Rollback(context.Background()) }()
 	var xact int64
-	if err := tx.QueryRow(t.Context(), `select msg_id from core.claim_batch($1, '{*}', '{0}', 10, p_key => 7, p_within => '1 min') where outcome = 'window'`,
+	if err := tx.QueryRow(t.Context(), `select msg_id from core_node.claim_batch($1, '{*}', '{0}', 10, p_key => 7, p_within => '1 min') where outcome = 'window'`,
 		mainQueue).Scan(&xact); err != nil {
 		t.Fatal(err)
 	}
-	db.Exec(`select core.open_express($1, 'till-3', $2, array[$3::bigint])`, mainQueue, xact, receipt.MessageID)
+	db.Exec(`select core_node.open_express($1, 'till-3', $2, array[$3::bigint])`, mainQueue, xact, receipt.MessageID)
 	which := queue.Deliveries{Namespace: ns, EventIDs: []int64{receipt.EventID}}
 	for name, do := range map[string]func() ([]queue.DeliveryOutcome, error){
 		"cancel": func() ([]queue.DeliveryOutcome, error) {

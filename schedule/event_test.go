@@ -274,7 +274,7 @@ func TestASoonerEventWakesTheTimers(t *testing.T) {
 		return id
 	}
 	mark := func(m string) { db.Exec(`select pg_notify('nexus_wake', $1)`, m) }
-	db.Exec(`select core.wait_for_wake('{timers}', '1 minute')`)
+	db.Exec(`select core_node.wait_for_wake('{timers}', '1 minute')`)
 	add(2 * time.Hour) // the first
 	mark("later")
 	late := add(3 * time.Hour)

@@ -25,8 +25,8 @@ create role app login password 'x' in role nexus_producer, nexus_consumer, nexus
 select core.create_namespace('open'), core.create_namespace('closed', '{"restricted": true}'), core.create_namespace('doomed');
 select core.grant_namespace('closed', 'app', d) from unnest('{produce,consume,read}'::text[]) d;
 select core.emit_batch(n, '{a,a,a}', '{1,2,3}') from unnest('{open,closed}'::text[]) n;
-select core.settle('core_events_closed', null, '{}', '{}', '{}', '{1}', '{1}', array[c.last_read_at], '{reject}', '{null}', '{null}', '{r}', '{e}')
-  from core.claim('core_events_closed', '{a}', '{3}', 1, '1 min') c where c.outcome = 'claimed';
+select core_node.settle('core_events_closed', null, '{}', '{}', '{}', '{1}', '{1}', array[c.last_read_at], '{reject}', '{null}', '{null}', '{r}', '{e}')
+  from core_node.claim('core_events_closed', '{a}', '{3}', 1, '1 min') c where c.outcome = 'claimed';
 grant usage on schema pgmq to rita, olga;
 grant select on pgmq.q_core_events_closed to rita, olga;
 
@@ -55,11 +55,11 @@ insert into thieves.attempts values
   ('emit', $$select core.emit('closed', 'stolen')$$),
   ('emit_batch', $$select core.emit_batch('closed', '{stolen}', '{1}')$$),
   ('emit as another', $$select core.emit('open', 'stolen')$$),
-  ('claim', $$select core.claim('core_events_closed', '{a}', '{3}', 1, '1 min')$$),
+  ('claim', $$select core_node.claim('core_events_closed', '{a}', '{3}', 1, '1 min')$$),
   ('replay', $$select core.replay_dead_letter(1)$$),
   ('schedule', $$select core.schedule_event('closed', 'stolen', '1', '2031-01-01Z')$$),
   ('schedule by hand', $$insert into core.scheduled_tasks (namespace, name, cron_expression, event_type, payload) values ('closed', 'stolen', '0 * * * *', 'a', '{}')$$),
-  ('register', $$select core.register_node('closed', 'stolen', true, '{a}')$$);
+  ('register', $$select core_node.register_node('closed', 'stolen', true, '{a}')$$);
 create table thieves.event as select event_id, event_uid from core.event_log where namespace = 'closed' limit 1;
 grant usage, create on schema thieves to rita, olga, boss, app;
 grant select on thieves.attempts, thieves.event to public;

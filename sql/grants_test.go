@@ -66,7 +66,7 @@ func TestEachDutyMayWhatIsListed(t *testing.T) {
 		t.Run(role, func(t *testing.T) {
 			got := column(t, db, `
 				select distinct p.proname::text from pg_proc p
-				 where p.pronamespace = 'core'::regnamespace and has_schema_privilege('`+role+`', 'core', 'usage')
+				 where p.pronamespace in ('core'::regnamespace, 'core_node'::regnamespace) and has_schema_privilege('`+role+`', p.pronamespace, 'usage')
 				   and has_function_privilege('`+role+`', p.oid, 'execute') order by 1`)
 			if diff := cmp.Diff(fields(list), got, cmpNil); diff != "" {
 				t.Errorf("may call (-listed +database)\n%s", diff)
@@ -84,7 +84,7 @@ func TestEachDutyMayWhatIsListed(t *testing.T) {
 			}
 			for _, written := range column(t, db, `
 				select c.oid::regclass::text from pg_class c
-				 where c.relnamespace in ('core'::regnamespace, 'core_private'::regnamespace) and c.relkind in ('r', 'p', 'v')
+				 where c.relnamespace in ('core'::regnamespace, 'core_node'::regnamespace, 'core_private'::regnamespace) and c.relkind in ('r', 'p', 'v')
 				   and has_table_privilege('`+role+`', c.oid, 'insert, update, delete, truncate, references, trigger')`) {
 				if written != "core.scheduled_tasks" || role != "nexus_operator" && role != "nexus_admin" {
 					t.Errorf("may write %s", written)
@@ -116,9 +116,9 @@ func fields(list string) []string {
 func TestRefusedFunctionsRefuse(t *testing.T) {
 	db := dbtest.New(t)
 	calls := column(t, db, `
-		select p.proname || ' ' || format('select core.%I(%s)', p.proname,
+		select p.proname || ' ' || format('select %s.%I(%s)', p.pronamespace::regnamespace, p.proname,
 		         (select coalesce(string_agg(format('null::%s', format_type(a.type, null)), ', '), '') from unnest(p.proargtypes) a(type)))
-		  from pg_proc p where p.pronamespace = 'core'::regnamespace order by 1`)
+		  from pg_proc p where p.pronamespace in ('core'::regnamespace, 'core_node'::regnamespace) order by 1`)
 	conn, err := pgx.Connect(t.Context(), db.OwnerURL)
 	if err != nil {
 		t.Fatal(err)

@@ -65,7 +65,7 @@ func TestManyNamespaces(t *testing.T) {
 			t.Errorf("%s: %d of %d after %d calls", what, done, want, n)
 		}
 	}
-	until("promoted", "select core.promote_delayed(1000)", many, many/100+1)
+	until("promoted", "select core_node.promote_delayed(1000)", many, many/100+1)
 	until("emitted", "select core.fire_due_events(10000)", many, many/100+1)
 	// Which queues hold something the statistics may not know yet: then all have their turn within 64 calls.
 	until("set aside", "select core_private.set_aside()", many, 64+many/100)
@@ -75,7 +75,7 @@ func TestManyNamespaces(t *testing.T) {
 	if n, locks := call("select sum(queue_length)::int from core.queue_metrics"); n != 2*many {
 		t.Errorf("queue_metrics counts %d messages, want %d, with %d locks", n, 2*many, locks)
 	}
-	db.Exec(`select core.register_node('ns' || g, 'n' || g, true, '{nothing}') from generate_series(1, $1::int) g`, min(many, 400))
+	db.Exec(`select core_node.register_node('ns' || g, 'n' || g, true, '{nothing}') from generate_series(1, $1::int) g`, min(many, 400))
 	until("parked", `select (core_private.park_unhandled() ->> 'parked')::int`, 2*min(many, 400), 60)
 	for range 3 {
 		db.Exec("update core_private.sweeps set last_started_at = null where driven_by = 'tick'")

@@ -17,8 +17,8 @@ declare
 	v_text text;
 begin
 	for r in
-		select p.oid, p.proname, p.pronargs, p.proargtypes, p.proargnames from pg_proc p
-		 where p.pronamespace = 'core'::regnamespace and p.prokind = 'f' and p.prorettype <> 'trigger'::regtype
+		select p.oid, p.pronamespace::regnamespace::text as schema, p.proname, p.pronargs, p.proargtypes, p.proargnames from pg_proc p
+		 where p.pronamespace in ('core'::regnamespace, 'core_node'::regnamespace) and p.prokind = 'f' and p.prorettype <> 'trigger'::regtype
 	loop
 		for i in 0 .. r.pronargs loop
 			select string_agg(case
@@ -39,7 +39,7 @@ begin
 			           else format('null::%s', format_type(t, null)) end, ', ' order by n)
 			  into v_args from unnest(r.proargtypes) with ordinality u(t, n);
 			begin
-				execute format('select core.%I(%s)', r.proname, coalesce(v_args, ''));
+				execute format('select %I.%I(%s)', r.schema, r.proname, coalesce(v_args, ''));
 				raise exception using errcode = 'P9999';
 			exception when others then
 				get stacked diagnostics v_code = returned_sqlstate, v_text = message_text;

@@ -95,14 +95,14 @@ func TestNothingPlantedRuns(t *testing.T) {
 	db.Exec(`select core.emit_batch('shop', array_fill('a.b'::text, array[20]), array_fill('1'::jsonb, array[20]));
 		insert into core.scheduled_tasks (task_id, namespace, name, cron_expression, event_type, payload)
 		values ('00000000-0000-0000-0000-00000000007a', 'shop', 't', '0 * * * *', 'a.b', '{}');
-		select core.settle('core_events_shop', null, '{}', '{}', '{}', array_agg(c.msg_id), array_agg(c.read_ct), array_agg(c.last_read_at), array_agg('reject'::text), array_agg(null::interval),
+		select core_node.settle('core_events_shop', null, '{}', '{}', '{}', array_agg(c.msg_id), array_agg(c.read_ct), array_agg(c.last_read_at), array_agg('reject'::text), array_agg(null::interval),
 		                   array_agg(null::jsonb), array_agg('r'::text), array_agg('e'::text))
-		  from core.claim('core_events_shop', '{a.b}', '{3}', 5, '1 min') c where c.outcome = 'claimed';
+		  from core_node.claim('core_events_shop', '{a.b}', '{3}', 5, '1 min') c where c.outcome = 'claimed';
 		select core.emit('shop', 'a.b', '1', '{"deliver_at": "2026-01-01T00:00:00Z"}');
 		select core.schedule_event('shop', 'a.b', '1', '2031-01-01T00:00:00Z', '{"schedule_id": "00000000-0000-0000-0000-000000000001"}')`,
 		pgx.QueryExecModeSimpleProtocol)
 	calls := column(t, db, `
-		select format('core.%I(%s)', p.proname, coalesce(string_agg(format('%I => %s', p.proargnames[a.n], v.value || '::' || t.name), ', ' order by a.n)
+		select format('%s.%I(%s)', p.pronamespace::regnamespace, p.proname, coalesce(string_agg(format('%I => %s', p.proargnames[a.n], v.value || '::' || t.name), ', ' order by a.n)
 		         filter (where v.value is not null), ''))
 		  from pg_proc p
 		  left join lateral unnest(p.proargtypes::oid[]) with ordinality a (type, n) on true
@@ -110,8 +110,8 @@ func TestNothingPlantedRuns(t *testing.T) {
 		                                 else format('pg_catalog.%I', y.typname) end as name from pg_type y where y.oid = a.type) t on true
 		  left join lateral (select coalesce((select x.value from (values `+values(arguments)+`) x (key, value) where x.key in (p.proargnames[a.n], p.proname || ' ' || p.proargnames[a.n]) order by x.key like '% %' desc limit 1),
 		                       case when a.n <= p.pronargs - p.pronargdefaults then 'null' end) as value) v on true
-		 where p.pronamespace = 'core'::regnamespace
-		 group by p.oid, p.proname
+		 where p.pronamespace in ('core'::regnamespace, 'core_node'::regnamespace)
+		 group by p.oid, p.pronamespace, p.proname
 		 order by p.proname in ('drop_namespace', 'purge_queue'), p.proname = 'forget_node', p.proname <> 'register_node', p.proname not like 'claim%', 1`)
 	views := column(t, db, `select format('core.%I', c.relname) from pg_class c where c.relnamespace = 'core'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition order by 1`)
 	answered := map[string]bool{}
@@ -121,7 +121,7 @@ func TestNothingPlantedRuns(t *testing.T) {
 			conn, ran := planted(t, db, duty)
 			may := fields(mayCall[duty])
 			for _, c := range slices.Concat(calls, views) {
-				name := strings.TrimPrefix(strings.SplitN(c, "(", 2)[0], "core.")
+				_, name, _ := strings.Cut(strings.SplitN(c, "(", 2)[0], ".")
 				isView := !strings.Contains(c, "(")
 				if !isView && !slices.Contains(may, name) {
 					continue
@@ -171,7 +171,7 @@ func TestUnpinnedBodiesNameEverythingInFull(t *testing.T) {
 	found := map[string][]string{}
 	for _, f := range column(t, db, `
 		select p.oid::regprocedure::text from pg_proc p
-		 where p.pronamespace in ('core'::regnamespace, 'core_private'::regnamespace)
+		 where p.pronamespace in ('core'::regnamespace, 'core_node'::regnamespace, 'core_private'::regnamespace)
 		   and not exists (select from unnest(p.proconfig) c where c like 'search_path=%') order by 1`) {
 		create := dbtest.Get[string](db, `
 			select format('create function lint.f(%s) returns pg_catalog.%I language sql begin atomic %s; end',
@@ -187,7 +187,7 @@ func TestUnpinnedBodiesNameEverythingInFull(t *testing.T) {
 		found[f] = column(t, db, `
 			select pg_describe_object(d.refclassid, d.refobjid, 0) from pg_depend d
 			 where d.classid = 'pg_proc'::regclass and d.objid = (select p.oid from pg_proc p where p.pronamespace = 'lint'::regnamespace)
-			   and (select o.schema from pg_identify_object(d.refclassid, d.refobjid, 0) o) not in ('pg_catalog', 'core', 'core_private', 'lint')`)
+			   and (select o.schema from pg_identify_object(d.refclassid, d.refobjid, 0) o) not in ('pg_catalog', 'core', 'core_node', 'core_private', 'lint')`)
 		db.Exec("do $$ begin execute (select 'drop function ' || p.oid::regprocedure from pg_proc p where p.pronamespace = 'lint'::regnamespace); end $$")
 	}
 	const offender = "core_private.offender(boolean)"

@@ -150,12 +150,12 @@ func TestOneIsPendingAtATime(t *testing.T) {
 				var ids, cts, ats *string
 				var n int
 				err := conn.QueryRow(ctx, `select array_agg(c.msg_id)::text, array_agg(c.read_ct)::text, array_agg(c.last_read_at)::text, count(*)
-					from core.claim('core_events_shop', '{x}', '{0}', 10, '1 min') c where c.outcome = 'claimed'`).Scan(&ids, &cts, &ats, &n)
+					from core_node.claim('core_events_shop', '{x}', '{0}', 10, '1 min') c where c.outcome = 'claimed'`).Scan(&ids, &cts, &ats, &n)
 				if err != nil {
 					return err
 				}
 				if n > 0 {
-					if _, err := conn.Exec(ctx, `select core.settle('core_events_shop', null, $1::text::bigint[], $2::text::integer[], $3::text::timestamptz[])`, ids, cts, ats); err != nil {
+					if _, err := conn.Exec(ctx, `select core_node.settle('core_events_shop', null, $1::text::bigint[], $2::text::integer[], $3::text::timestamptz[])`, ids, cts, ats); err != nil {
 						return err
 					}
 				}
@@ -218,7 +218,7 @@ func TestWhatIsToldADuplicateIsSeen(t *testing.T) {
 				last := changing.Load() == 0
 				var ids, cts, ats *string
 				if err := conn.QueryRow(ctx, `select array_agg(c.msg_id)::text, array_agg(c.read_ct)::text, array_agg(c.last_read_at)::text
-					from core.claim('core_events_shop', '{x}', '{0}', 10, '1 min') c where c.outcome = 'claimed'`).Scan(&ids, &cts, &ats); err != nil {
+					from core_node.claim('core_events_shop', '{x}', '{0}', 10, '1 min') c where c.outcome = 'claimed'`).Scan(&ids, &cts, &ats); err != nil {
 					return err
 				}
 				switch {
@@ -226,7 +226,7 @@ func TestWhatIsToldADuplicateIsSeen(t *testing.T) {
 					if _, err := conn.Exec(ctx, `update public.changes set seen = true where not seen`); err != nil {
 						return err
 					}
-					if _, err := conn.Exec(ctx, `select core.settle('core_events_shop', null, $1::text::bigint[], $2::text::integer[], $3::text::timestamptz[])`, ids, cts, ats); err != nil {
+					if _, err := conn.Exec(ctx, `select core_node.settle('core_events_shop', null, $1::text::bigint[], $2::text::integer[], $3::text::timestamptz[])`, ids, cts, ats); err != nil {
 						return err
 					}
 				case last && dbtest.Get[int](db, `select count(*)::int from pgmq.q_core_events_shop`) == 0:
@@ -270,7 +270,7 @@ func TestAnEventIsHeldForASecond(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")
 	const emit = `select duplicate from core.emit('shop', 'x', '1', '{"dedupe_key": "k", "dedupe_while": "queued"}')`
-	const claim = `select count(*)::int from core.claim('core_events_shop', '{x}', '{0}', 10, '1 min') c where c.outcome = 'claimed'`
+	const claim = `select count(*)::int from core_node.claim('core_events_shop', '{x}', '{0}', 10, '1 min') c where c.outcome = 'claimed'`
 	duplicate := func(want bool, when string) {
 		t.Helper()
 		if got := dbtest.Get[bool](db, emit); got != want {
@@ -325,7 +325,7 @@ func TestClaimersShareNothing(t *testing.T) {
 	seen := map[int64]int{}
 	noErrors(t, atOnce(t, db, 8, func(ctx context.Context, conn *pgx.Conn, _ int) error {
 		for empty := 0; empty < 20; {
-			rows, err := conn.Query(ctx, `select msg_id from core.claim('core_events_shop', '{x}', '{0}', 37, '1 hour') where outcome = 'claimed'`)
+			rows, err := conn.Query(ctx, `select msg_id from core_node.claim('core_events_shop', '{x}', '{0}', 37, '1 hour') where outcome = 'claimed'`)
 			if err != nil {
 				return err
 			}
@@ -360,8 +360,8 @@ func TestReplayOnce(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")
 	db.Exec(`select core.emit('shop', 'x')`)
-	db.Exec(`select core.claim('core_events_shop', '{x}', '{0}', 1, '1 hour')`)
-	db.Exec(`select core.settle('core_events_shop', 'n', '{}', '{}', '{}', '{1}', '{1}', (select array_agg(last_read_at) from pgmq.q_core_events_shop), '{reject}', '{null}', '{null}', '{bad}', '{bad}')`)
+	db.Exec(`select core_node.claim('core_events_shop', '{x}', '{0}', 1, '1 hour')`)
+	db.Exec(`select core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', '{1}', '{1}', (select array_agg(last_read_at) from pgmq.q_core_events_shop), '{reject}', '{null}', '{null}', '{bad}', '{bad}')`)
 	errs := atOnce(t, db, 8, func(ctx context.Context, conn *pgx.Conn, _ int) error {
 		_, err := conn.Exec(ctx, `select core.replay_dead_letter(1)`)
 		return err
@@ -447,7 +447,7 @@ func TestASecondReplayWaitsForTheFirst(t *testing.T) {
 			db := dbtest.New(t)
 			db.Namespace("shop")
 			db.Exec(`select core.emit('shop', 'x')`)
-			db.Exec(`select core.claim('core_events_shop', '{x}', '{0}', 1, '1 hour')`)
+			db.Exec(`select core_node.claim('core_events_shop', '{x}', '{0}', 1, '1 hour')`)
 			db.Exec(`select core_private.bury('core_events_shop', 'n', '{1}', '{1}', '{bad}', '{bad}')`)
 			// The copy is gone, so nothing but the ledger's row holds the second one up.
 			db.Exec(`delete from pgmq.q_core_events_shop_dlq`)
@@ -479,7 +479,7 @@ func TestTwinsAtOnce(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")
 	noErrors(t, atOnce(t, db, 6, func(ctx context.Context, conn *pgx.Conn, _ int) error {
-		_, err := conn.Exec(ctx, `select core.register_node('shop', 'host', false, '{}')`)
+		_, err := conn.Exec(ctx, `select core_node.register_node('shop', 'host', false, '{}')`)
 		return err
 	}))
 	if n := dbtest.Get[int](db, `select count(*)::int from core.nodes`); n != 6 {
@@ -487,7 +487,7 @@ func TestTwinsAtOnce(t *testing.T) {
 	}
 	refused := 0
 	for _, err := range atOnce(t, db, 6, func(ctx context.Context, conn *pgx.Conn, _ int) error {
-		_, err := conn.Exec(ctx, `select core.register_node('shop', 'given', true, '{}')`)
+		_, err := conn.Exec(ctx, `select core_node.register_node('shop', 'given', true, '{}')`)
 		return err
 	}) {
 		if err == nil {
@@ -516,7 +516,7 @@ func TestSweepFindsLateCommits(t *testing.T) {
 		t.Fatal(err)
 	}
 	db.Exec(`select core.emit('shop', 'x', '"early"')`)
-	const claim = `select count(*)::int from core.claim('core_events_shop', '{x}', '{0}', 10, '1 hour', p_floor => 2, p_sweep => $1) where outcome = 'claimed'`
+	const claim = `select count(*)::int from core_node.claim('core_events_shop', '{x}', '{0}', 10, '1 hour', p_floor => 2, p_sweep => $1) where outcome = 'claimed'`
 	if n := dbtest.Get[int](db, claim, false); n != 1 {
 		t.Fatalf("claimed %d, want the one that has committed", n)
 	}
@@ -549,7 +549,7 @@ func TestWakeOnlyWhoWaits(t *testing.T) {
 		db.Exec(`select core.emit_batch('shop', '{x}', '{1}')`)
 	}
 	emit() // nobody waits
-	db.Exec(`select core.wait_for_wake('{core_events_shop}', '1 minute')`)
+	db.Exec(`select core_node.wait_for_wake('{core_events_shop}', '1 minute')`)
 	emit()
 	db.Advance(2 * time.Minute)
 	emit() // whoever waited has given up
@@ -644,21 +644,21 @@ func TestParkingRaces(t *testing.T) {
 	db := dbtest.New(t)
 	db.Exec(`select core.create_namespace('shop', '{"unhandled_after": "1 s"}')`)
 	db.Exec(`create table public.handled (msg_id bigint, read_ct int)`)
-	db.Exec(`select core.register_node('shop', 'x', true, '{x}')`)
+	db.Exec(`select core_node.register_node('shop', 'x', true, '{x}')`)
 	const events = 3000
 	db.Exec(`select count(*) from core.emit_batch('shop', (select array_agg((array['x', 'y', 'z.1', 'z.2'])[1 + g % 4]) from generate_series(1, $1::int) g), array_fill('1'::jsonb, array[$1::int]))`, events)
 	const work = `
-		with c as materialized (select * from core.claim('core_events_shop', '{%[1]s}', '{%[4]s}', 20, '%[2]s', p_window => 200, p_sweep => random() < 0.3)),
+		with c as materialized (select * from core_node.claim('core_events_shop', '{%[1]s}', '{%[4]s}', 20, '%[2]s', p_window => 200, p_sweep => random() < 0.3)),
 		kept as (select msg_id, read_ct, last_read_at from c where outcome = 'claimed' and msg_id %% 7 <> 0),
 		failed as (select msg_id, read_ct, last_read_at from c where outcome = 'claimed' and msg_id %% 7 = 0),
 		s as materialized (select s.* from (select coalesce(array_agg(msg_id), '{}') as ids, coalesce(array_agg(read_ct), '{}') as cts, coalesce(array_agg(last_read_at), '{}') as ats from kept) k,
 			(select coalesce(array_agg(msg_id), '{}') as ids, coalesce(array_agg(read_ct), '{}') as cts, coalesce(array_agg(last_read_at), '{}') as ats, count(*)::int as n from failed) f,
-			core.settle('core_events_shop', 'n', k.ids, k.cts, k.ats, f.ids, f.cts, f.ats, array_fill('%[3]s'::text, array[n]), array_fill('0'::interval, array[n]),
+			core_node.settle('core_events_shop', 'n', k.ids, k.cts, k.ats, f.ids, f.cts, f.ats, array_fill('%[3]s'::text, array[n]), array_fill('0'::interval, array[n]),
 				array_fill(null::jsonb, array[n]), array_fill('r'::text, array[n]), array_fill('e'::text, array[n])) s)
 		insert into public.handled select msg_id, read_ct from kept where msg_id not in (select s.msg_id from s where s.outcome in ('lost', 'gone'))`
-	const flicker = `select core.register_node('shop', '%[1]s', true, '{%[2]s}');
-		select core.unpark('shop', 50);
-		select core.heartbeat(node_id, incarnation, 'stopped') from core.nodes where node_id = '%[1]s'`
+	const flicker = `select core_node.register_node('shop', '%[1]s', true, '{%[2]s}');
+		select core_node.unpark('shop', 50);
+		select core_node.heartbeat(node_id, incarnation, 'stopped') from core.nodes where node_id = '%[1]s'`
 	parkingSessions(t, db, 60,
 		`select core_private.park_unhandled(300, 40)`, `select core.tick()`, `select core_private.park_unhandled(1000, 10)`,
 		fmt.Sprintf(work, "x", "30 s", "release", "0"), fmt.Sprintf(work, "y,z.*", "30 s", "release", "0,0"), fmt.Sprintf(work, "*", "5 ms", "reject", "-1"),
@@ -681,9 +681,9 @@ func TestParkingRaces(t *testing.T) {
 // holds: D7
 func TestRegisteringWaitsForParking(t *testing.T) {
 	for name, call := range map[string]string{
-		"register": `select core.register_node('shop', 'b', true, '{y}')`,
+		"register": `select core_node.register_node('shop', 'b', true, '{y}')`,
 		"unpark": `insert into core_private.node_capabilities (node_id, incarnation, kind, consumer, key)
-			select n.node_id, n.incarnation, 'event_type', 'default', 'y' from core.nodes n; select core.unpark('shop')`,
+			select n.node_id, n.incarnation, 'event_type', 'default', 'y' from core.nodes n; select core_node.unpark('shop')`,
 	} {
 		t.Run(name, func(t *testing.T) { waitsForParking(t, call) })
 	}
@@ -693,7 +693,7 @@ func waitsForParking(t *testing.T, call string) {
 	t.Helper()
 	db := dbtest.New(t)
 	db.Namespace("shop")
-	db.Exec(`select core.register_node('shop', 'a', true, '{x}')`)
+	db.Exec(`select core_node.register_node('shop', 'a', true, '{x}')`)
 	db.Exec(`select core.emit('shop', 'y')`)
 	tx, err := db.Owner.Begin(t.Context())
 	if err != nil {
@@ -734,7 +734,7 @@ func waitsForParking(t *testing.T, call string) {
 func TestParkingLeavesWhatIsClaimed(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")
-	db.Exec(`select core.register_node('shop', 'a', true, '{x}')`)
+	db.Exec(`select core_node.register_node('shop', 'a', true, '{x}')`)
 	db.Exec(`select core.emit('shop', 'y') from generate_series(1, 2)`)
 	tx, err := db.Owner.Begin(t.Context())
 	if err != nil {
@@ -760,14 +760,14 @@ func TestParkingLeavesWhatIsClaimed(t *testing.T) {
 func TestDropBesideParking(t *testing.T) {
 	db := dbtest.New(t)
 	db.Exec(`create function public.round(p_n int) returns void language plpgsql as $$
-		begin perform core.create_namespace('shop'); perform core.register_node('shop', 'a', true, '{x}');
+		begin perform core.create_namespace('shop'); perform core_node.register_node('shop', 'a', true, '{x}');
 		perform core.emit('shop', 'y') from generate_series(1, 20);
 		perform core.emit('shop', 'y', '1', '{"delay": "1 s"}') from generate_series(1, 20); update core.delayed set due_at = core.now(); end $$`)
 	for i := range 15 {
 		db.Exec(`select public.round($1)`, i)
 		sessions := []string{
-			`select core.drop_namespace('shop', 'shop', true)`, `select core_private.park_unhandled()`, `select core.promote_delayed()`,
-			`select core.register_node('shop', 'b', true, '{y}')`,
+			`select core.drop_namespace('shop', 'shop', true)`, `select core_private.park_unhandled()`, `select core_node.promote_delayed()`,
+			`select core_node.register_node('shop', 'b', true, '{y}')`,
 		}
 		noErrors(t, atOnce(t, db, len(sessions), func(ctx context.Context, conn *pgx.Conn, i int) error {
 			_, err := conn.Exec(ctx, sessions[i])
@@ -859,19 +859,19 @@ func TestMessagesAreLockedInOneOrder(t *testing.T) {
 		return of(rows) + ", " + strings.Join([]string{each("'retry'::text"), each("interval '1 s'"), each("null::jsonb"), each("'x'::text"), each("'x'::text")}, ", ")
 	}
 	for name, call := range map[string]string{
-		"extend":             `core.extend('core_events_shop', ` + of(all) + `, '1 hour')`,
-		"settle":             `core.settle('core_events_shop', 'n', ` + of(all) + `)`,
-		"settle failures":    `core.settle('core_events_shop', 'n', '{}', '{}', '{}', ` + failed(all) + `)`,
-		"settle, both":       `core.settle('core_events_shop', 'n', ` + of(even) + `, ` + failed(odd) + `)`,
-		"settle_batch":       `core.settle_batch('core_events_shop', 'n', null, ` + of(all) + `)`,
-		"settle_batch, both": `core.settle_batch('core_events_shop', 'n', null, ` + of(even) + `, ` + failed(odd) + `)`,
+		"extend":             `core_node.extend('core_events_shop', ` + of(all) + `, '1 hour')`,
+		"settle":             `core_node.settle('core_events_shop', 'n', ` + of(all) + `)`,
+		"settle failures":    `core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', ` + failed(all) + `)`,
+		"settle, both":       `core_node.settle('core_events_shop', 'n', ` + of(even) + `, ` + failed(odd) + `)`,
+		"settle_batch":       `core_node.settle_batch('core_events_shop', 'n', null, ` + of(all) + `)`,
+		"settle_batch, both": `core_node.settle_batch('core_events_shop', 'n', null, ` + of(even) + `, ` + failed(odd) + `)`,
 		"purge_queue":        `core.purge_queue('core_events_shop', 'core_events_shop')`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := dbtest.New(t)
 			db.Namespace("shop")
 			db.Exec(`select core.emit_batch('shop', array_fill('x'::text, array[$1::int]), array_fill('1'::jsonb, array[$1::int]))`, n)
-			db.Exec(`select core.claim('core_events_shop', '{x}', '{0}', $1, '1 hour')`, n)
+			db.Exec(`select core_node.claim('core_events_shop', '{x}', '{0}', $1, '1 hour')`, n)
 			// In the table they lie from the last to the first.
 			for id := n; id > 0; id-- {
 				db.Exec(`update pgmq.q_core_events_shop set vt = vt where msg_id = $1`, id)

@@ -78,15 +78,15 @@ func TestStrangersKeepNobodyWaiting(t *testing.T) {
 		{"advisory locks", stranger, squat, "", ""},
 		{"advisory locks of an express batch", stranger, `select pg_advisory_xact_lock((l.classid::bigint << 32) | l.objid::bigint)
 			from pg_locks l where l.locktype = 'advisory' and l.pid <> pg_backend_pid()`, "", ""},
-		{"promote_delayed", outsider, "select core.promote_delayed()", "", ""},
+		{"promote_delayed", outsider, "select core_node.promote_delayed()", "", ""},
 		{"tick", outsider, "select core.tick()", "", "lock tick"},
-		{"fire_due", outsider, "select core.fire_due()", "", ""},
+		{"fire_due", outsider, "select core_node.fire_due()", "", ""},
 		{"fire_due_events", outsider, "select core.fire_due_events()", "", ""},
-		{"reap_nodes", outsider, "select core.reap_nodes()", "", ""},
-		{"wait_for_wake", outsider, "select core.wait_for_wake('{QUEUE,timers}', '1 min')", "", ""},
+		{"reap_nodes", outsider, "select core_node.reap_nodes()", "", ""},
+		{"wait_for_wake", outsider, "select core_node.wait_for_wake('{QUEUE,timers}', '1 min')", "", ""},
 		{"apply_tasks", outsider, "select core.apply_tasks('web', '[]')", "", ""},
-		{"a node id", outsider, "select core.register_node('open', 'host NS', false, '{x}')", "NX006", ""},
-		{"a node id that is taken", outsider, "select core.register_node('open', 'host-NS', false, '{x}')", "", ""},
+		{"a node id", outsider, "select core_node.register_node('open', 'host NS', false, '{x}')", "NX006", ""},
+		{"a node id that is taken", outsider, "select core_node.register_node('open', 'host-NS', false, '{x}')", "", ""},
 		{"lock the queue", outsider, "lock table pgmq.q_QUEUE in access exclusive mode", "42501", ""},
 		{"lock the queue a little", outsider, "lock table pgmq.q_QUEUE in row exclusive mode", "42501", ""},
 		{"lock the archive", outsider, "lock table pgmq.a_QUEUE in share mode", "42501", ""},
@@ -95,7 +95,7 @@ func TestStrangersKeepNobodyWaiting(t *testing.T) {
 		{"lock the namespaces", outsider, "select from core.namespaces for share", "42501", ""},
 		{"lock the log", outsider, "lock table core.event_log in row share mode", "42501", ""},
 		{"look at everything", outsider, `select from pgmq.q_QUEUE; select * from core.queue_metrics; select * from core.event_log; select * from core.sweep_status;
-			select * from core.unhandled_types; select * from core.node_status; select core.metrics_sample('open')`, "", ""},
+			select * from core.unhandled_types; select * from core.node_status; select core_node.metrics_sample('open')`, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ns := fmt.Sprintf("shop%d", i)
@@ -125,7 +125,7 @@ func TestStrangersKeepNobodyWaiting(t *testing.T) {
 			exec(insider, `select core.emit('NS', 'late', '1', '{"delay": "1 s"}')`)
 			exec(insider, `select core.emit('NS', 'nobody', '1')`)
 			exec(insider, `select core.schedule_event('NS', 'once', '1', core.now() + '1 s')`)
-			exec(insider, `select core.register_node('NS', 'quiet-NS', true, '{x}')`)
+			exec(insider, `select core_node.register_node('NS', 'quiet-NS', true, '{x}')`)
 			db.Advance(8 * 24 * time.Hour)
 			// pg_cron runs: whoever may tick steps in for the whole database when it has not for long.
 			db.Exec(`update core_private.sweeps set last_started_at = core.now() where driven_by = 'job'`)
@@ -142,18 +142,18 @@ func TestStrangersKeepNobodyWaiting(t *testing.T) {
 			}
 
 			exec(insider, `select core.emit('NS', 'x', '2', '{"dedupe_key": "k"}')`)
-			exec(insider, `select core.promote_delayed()`)
+			exec(insider, `select core_node.promote_delayed()`)
 			want("delayed events on the queue", 1, `select count(*)::int from pgmq.q_QUEUE where message ->> 'eventType' = 'late'`)
-			exec(insider, `select core.fire_due()`)
+			exec(insider, `select core_node.fire_due()`)
 			want("scheduled events emitted", 1, `select count(*)::int from core.event_log where namespace = 'NS' and event_type = 'once'`)
-			exec(insider, `select core.register_node('NS', 'host-NS', false, '{x}')`)
+			exec(insider, `select core_node.register_node('NS', 'host-NS', false, '{x}')`)
 			exec(insider, fmt.Sprintf(`select core.touch_node_heartbeat('%s')`, dbtest.Get[string](db, put(own))))
-			exec(insider, `select core.wait_for_wake('{QUEUE,timers}', '10 s')`)
+			exec(insider, `select core_node.wait_for_wake('{QUEUE,timers}', '10 s')`)
 			want("flags", 2, `select count(*)::int from core_private.wake_flags f where f.waiting_until > core.now() and (f.key = 'QUEUE' or f.key = 'timers t_insider')`)
 			exec(insider, `select core.apply_tasks('web', '[{"namespace": "NS", "name": "a", "cron_expression": "0 0 29 2 *", "event_type": "y"}]')`)
-			exec(insider, `select core.claim_batch('QUEUE', '{x}', '{0}', 1, p_key => 1, p_within => '10 s')`)
-			exec(insider, `with c as (select * from core.claim('QUEUE', '{x}', '{0}', 10, '30 s'))
-				select core.settle('QUEUE', 'n', array_agg(msg_id), array_agg(read_ct), array_agg(last_read_at)) from c where outcome = 'claimed'`)
+			exec(insider, `select core_node.claim_batch('QUEUE', '{x}', '{0}', 1, p_key => 1, p_within => '10 s')`)
+			exec(insider, `with c as (select * from core_node.claim('QUEUE', '{x}', '{0}', 10, '30 s'))
+				select core_node.settle('QUEUE', 'n', array_agg(msg_id), array_agg(read_ct), array_agg(last_read_at)) from c where outcome = 'claimed'`)
 			want("events left", 3, `select count(*)::int from pgmq.q_QUEUE`)
 
 			// Sweeps go on as well, once it shows that somebody sits on them.
@@ -180,11 +180,11 @@ func TestABatchLivesAsLongAsItsTransaction(t *testing.T) {
 	}
 	defer func() { _ = tx.Rollback(context.Background()) }()
 	var xact int64
-	err = tx.QueryRow(t.Context(), `select msg_id from core.claim_batch('core_events_shop', '{x}', '{0}', 2, p_key => 0, p_within => '1 min') where outcome = 'window'`).Scan(&xact)
+	err = tx.QueryRow(t.Context(), `select msg_id from core_node.claim_batch('core_events_shop', '{x}', '{0}', 2, p_key => 0, p_within => '1 min') where outcome = 'window'`).Scan(&xact)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const open = `select leases from core.open_express('core_events_shop', 'n', $1, $2)`
+	const open = `select leases from core_node.open_express('core_events_shop', 'n', $1, $2)`
 	if dbtest.Get[bool](db, open, xact, []int64{1, 2}) {
 		t.Error("the first batch has to use leases")
 	}
@@ -266,9 +266,9 @@ func TestAnOpenRegistrationKeepsNobodyWaiting(t *testing.T) {
 	}
 	defer tx.Rollback(context.Background())
 	for i, call := range []string{
-		`select from core.register_node('shop', 'node-%d', true, array['*'], '{}')`,
-		`select core.wait_for_wake(array['core_events_shop', 'timers'], '1 minute') /* %d */`,
-		`select core.unpark('shop') /* %d */`,
+		`select from core_node.register_node('shop', 'node-%d', true, array['*'], '{}')`,
+		`select core_node.wait_for_wake(array['core_events_shop', 'timers'], '1 minute') /* %d */`,
+		`select core_node.unpark('shop') /* %d */`,
 	} {
 		if _, err := tx.Exec(t.Context(), fmt.Sprintf(call, 0)); err != nil {
 			t.Fatal(err)

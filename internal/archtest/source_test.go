@@ -32,7 +32,7 @@ func TestEnvironmentIsReadInOnePlace(t *testing.T) {
 	}
 }
 
-var sqlText = regexp.MustCompile(`(?is)^\s*(select\b.*\b(from|core\.)|insert\s+into\b|update\b.*\bset\b|delete\s+from\b|with\b.*\bas\b|call\s+core\.)`)
+var sqlText = regexp.MustCompile(`(?is)^\s*(select\b.*\b(from|core(_node)?\.)|insert\s+into\b|update\b.*\bset\b|delete\s+from\b|with\b.*\bas\b|call\s+core(_node)?\.)`)
 
 // A node works through the functions of the core as everybody does; their calls have names in Go.
 func TestNoSQLInNode(t *testing.T) {
@@ -52,10 +52,10 @@ func TestNoSQLInNode(t *testing.T) {
 
 // calledFunction is a call of a function of Nexus, also of one whose name stands beside the literal: "core."+verb+"(…". A relation is
 // followed by no bracket.
-var calledFunction = regexp.MustCompile(`(?i)\bcore(_private)?\.([a-z_]+\s*\(|$)`)
+var calledFunction = regexp.MustCompile(`(?i)\bcore(_node|_private)?\.([a-z_]+\s*\(|$)`)
 
 // sqlWord tells a statement, or a piece of one, from prose.
-var sqlWord = regexp.MustCompile(`(?i)\b(select|from|where|values|call|set)\b|^\s*core(_private)?\.`)
+var sqlWord = regexp.MustCompile(`(?i)\b(select|from|where|values|call|set)\b|^\s*core(_node|_private)?\.`)
 
 // A command calls the functions of the core by their names in Go, as every program may, and reads views and tables. What it prints of them,
 // such as a line to run in psql, is prose.

@@ -37,7 +37,7 @@ func Fill(t testing.TB, db *dbtest.DB, size Size) {
 	for from := 1; from <= size.Namespaces; from += namespaces {
 		db.Exec("select core.create_namespace('ns' || g) from generate_series($1::int, $2::int) g", from, min(from+namespaces-1, size.Namespaces))
 	}
-	db.Exec("select core.register_node('ns' || 1 + g % $1::int, 'node' || g, true, array['type.*']) from generate_series(1, 2 * $1::int) g", size.Namespaces)
+	db.Exec("select core_node.register_node('ns' || 1 + g % $1::int, 'node' || g, true, array['type.*']) from generate_series(1, 2 * $1::int) g", size.Namespaces)
 	for _, fill := range []struct {
 		n   int
 		sql string

@@ -95,7 +95,7 @@ func TestTheRolesOfFunctionsAreThoseOfTheGrants(t *testing.T) {
 	granted := dbtest.Get[map[string][]string](data, `select json_object_agg(name, roles) from (
 		select p.proname as name, array_agg(distinct a.grantee::regrole::text order by a.grantee::regrole::text) as roles
 		  from pg_proc p join pg_namespace n on n.oid = p.pronamespace cross join aclexplode(p.proacl) a
-		 where n.nspname in ('core', 'core_private') and a.grantee <> p.proowner and a.grantee::regrole::text like 'nexus\_%'
+		 where n.nspname in ('core', 'core_node', 'core_private') and a.grantee <> p.proowner and a.grantee::regrole::text like 'nexus\_%'
 		   and a.grantee::regrole::text not in ('nexus_owner', 'nexus_scheduler', 'nexus_guard')
 		 group by p.proname) g`)
 	listed := db.Callers()

@@ -107,7 +107,7 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 		{"schema", "drop function core.emit(text, text, jsonb, jsonb)", Broken, "core.emit(text, text, jsonb, jsonb) was dropped", "migrate up --repair"},
 		{"schema", "drop table core.delivery_errors cascade", Broken, "dropped: table core.delivery_errors", "pg_restore"},
 		{"schema", "drop table core.namespaces cascade", Broken, "dropped: table core.namespaces", "pg_restore"},
-		{"schema", "drop schema core, core_private cascade", Broken, "not installed", "migrate up"},
+		{"schema", "drop schema core, core_node, core_private cascade", Broken, "not installed", "migrate up"},
 		{"lost queues", `select core.create_namespace('shop', '{"retry": {"max_attempts": 3}}'), core.create_namespace('mall');
 			drop table pgmq.a_core_events_mall, pgmq.q_core_events_shop, pgmq.a_core_events_shop`,
 			Broken, "missing: core_events_shop of namespace shop, the archive of core_events_mall of namespace mall", "select core.create_namespace('shop');"},
@@ -140,7 +140,7 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 		{"sweeps", "update core_private.sweeps set failures = 3, last_error = 'boom' where name = 'reap'",
 			Broken, "reap failed 3 times: boom", "core.run_sweep('reap')"},
 		{"sweeps", "update core_private.sweeps set enabled = false where name = 'reap'", Warn, "reap is switched off", "set enabled = true where name = 'reap'"},
-		{"lost nodes", `select core.create_namespace('shop'); select core.register_node('shop', 'n1', true, '{}');
+		{"lost nodes", `select core.create_namespace('shop'); select core_node.register_node('shop', 'n1', true, '{}');
 			update core.nodes set last_heartbeat = core.now() - interval '1 hour'`, Warn, "n1", "nexus-node node forget n1 -n shop"},
 		{"dead letters", `select core.create_namespace('shop');
 			insert into core.dead_letters (namespace, source_kind, source_ref, payload, attempts, failed_at, reason)
@@ -162,7 +162,7 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 		{"publications", "create publication everything for all tables", Warn, "everything", "drop publication \"everything\""},
 		{"stuck leases", `select core.create_namespace('shop'); select core.emit('shop', 'a'); select pgmq.read('core_events_shop', 100000, 1)`,
 			Warn, "core_events_shop 1", "select pgmq.set_vt('core_events_shop', 1::bigint, 0);"},
-		{"last fetch", `select core.create_namespace('shop'); select core.register_node('shop', 'n1', true, '{}');
+		{"last fetch", `select core.create_namespace('shop'); select core_node.register_node('shop', 'n1', true, '{}');
 			update core.nodes set state = 'active', metadata = '{"fetch_age_seconds": 61}'`, Broken, "n1", "node drain n1"},
 		{"locks", "drop view core.blockers; create view core.blockers as select 'lock' as kind, 7 as pid, 'AccessExclusiveLock on pgmq.q_a' as name, 'bi' as role_name, 'report' as application, 'idle in transaction' as state, null::timestamptz as since, interval '1 hour' as age, null::bigint as xmin_age, false as holds_horizon, 0::bigint as dead_rows",
 			Warn, "bi report, pid 7, for 1h0m0s: AccessExclusiveLock on pgmq.q_a", "select pg_terminate_backend(7);"},
@@ -289,7 +289,7 @@ func TestWhoIsOnCallHearsOfRights(t *testing.T) {
 
 func TestWithoutASchemaNothingElseIsAsked(t *testing.T) {
 	db := dbtest.New(t)
-	db.Exec("drop schema core, core_private cascade")
+	db.Exec("drop schema core, core_node, core_private cascade")
 	checks := examine(t, db.Owner)
 	if last := checks[len(checks)-1]; last.Name != "schema" || last.State != Broken {
 		t.Errorf("the last check is %+v", last)

@@ -30,8 +30,8 @@ func TestFixMends(t *testing.T) {
 		{"sweeps", "update core_private.sweeps set failures = 3, last_error = 'boom' where name in ('reap', 'park')", "core.run_sweep('park')", OK},
 		{"sweeps", "delete from core_private.sweeps where name in ('promote', 'park')", "core.run_sweep('promote')", OK},
 		// What killed it is for people to find out: it stays a warning, and is settled all the same.
-		{"lost nodes", `select core.create_namespace('shop'); select core.register_node('shop', 'n1', true, '{}');
-			update core.nodes set last_heartbeat = core.now() - interval '1 hour'`, "core.reap_nodes()", Warn},
+		{"lost nodes", `select core.create_namespace('shop'); select core_node.register_node('shop', 'n1', true, '{}');
+			update core.nodes set last_heartbeat = core.now() - interval '1 hour'`, "core_node.reap_nodes()", Warn},
 	} {
 		t.Run(c.check, func(t *testing.T) {
 			db := dbtest.New(t)

@@ -99,6 +99,8 @@ func unseenSchema(ctx context.Context, pool *pgxpool.Pool, r *migrate.Report) (f
 		return unknown(asInstaller, "the version that this program brings; not visible: whether it was edited, and whether the roles have the rights that they were given"), nil
 	case is && e.Code == nexus.CodeSchemaOlder:
 		return broken(mend{command("nexus-node migrate up # as who installed Nexus, or a superuser")}, "%s", e.Message), nil
+	case is && e.Code == nexus.CodeSchemaUnreleased:
+		return broken(mend{advice("take out what you want to keep, drop the schemas and install anew: nexus-node migrate up prints the lines")}, "%s", e.Message), nil
 	case is && e.Code == nexus.CodeSchemaNewer:
 		return broken(mend{advice("run a newer nexus-node")}, "%s", e.Message), nil
 	case errors.Is(err, nexus.ErrForbidden):

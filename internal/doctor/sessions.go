@@ -151,7 +151,7 @@ func lookDeadRows(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	}
 	rows, err := pool.Query(ctx, `select pg_catalog.format('%I.%I', s.schemaname, s.relname), s.n_dead_tup, greatest(s.last_autovacuum, s.last_vacuum)
 		  from pg_catalog.pg_stat_all_tables s
-		 where (s.schemaname in ('core', 'core_private') or s.schemaname = 'pgmq' and pg_catalog.starts_with(s.relname, 'q_core_events_'))
+		 where (s.schemaname in ('core', 'core_node', 'core_private') or s.schemaname = 'pgmq' and pg_catalog.starts_with(s.relname, 'q_core_events_'))
 		   and s.n_dead_tup > 50000 and s.n_dead_tup > s.n_live_tup
 		 order by s.n_dead_tup desc limit 20`)
 	if err != nil {

@@ -282,7 +282,7 @@ func lookNodes(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		unmarked  bool
 		forget    mend
 	)
-	reap := statement("select core.reap_nodes(); -- as a member of nexus_admin")
+	reap := statement("select core_node.reap_nodes(); -- as a member of nexus_admin")
 	_, err = pgx.ForEachRow(rows, []any{&ns, &id, &unmarked}, func() error {
 		lost = append(lost, id)
 		if unmarked {

@@ -137,8 +137,8 @@ var All = map[string]Function{
 // Routine is a function of the database with what is known of it.
 type Routine struct {
 	Function
-	Name, Key string // the key in All
-	Arguments []Argument
+	Schema, Name, Key string // the key in All
+	Arguments         []Argument
 }
 
 // Argument is one that a caller gives.
@@ -160,32 +160,33 @@ func (r Routine) Call(p Place, other map[string]string) string {
 			args = append(args, a.Name+" => "+value)
 		}
 	}
-	return p.Fill("core." + r.Name + "(" + strings.Join(args, ", ") + ")")
+	return p.Fill(r.Schema + "." + r.Name + "(" + strings.Join(args, ", ") + ")")
 }
 
-// Routines are the functions of core that the database has. It is an error if one is in no list, or a list has one that is gone.
+// Routines are the functions of core and core_node that the database has. It is an error if one is in no list, or a list has one that is gone.
 func Routines(t testing.TB, db *dbtest.DB) []Routine {
 	t.Helper()
 	rows := dbtest.Get[[]string](db, `
-		select array_agg(concat_ws('|', p.proname, pg_catalog.array_to_string(array(select format_type(y, null) from unnest(p.proargtypes) y), ','),
+		select array_agg(concat_ws('|', p.pronamespace::regnamespace, p.proname, pg_catalog.array_to_string(array(select format_type(y, null) from unnest(p.proargtypes) y), ','),
 		         p.proname || ':' || p.pronargs - p.pronargdefaults, array_to_string(p.proargnames[1:p.pronargs], ','))
 		         order by p.proname, p.proargtypes::text)
-		  from pg_proc p where p.pronamespace = 'core'::regnamespace and p.prokind = 'f' and p.prorettype <> 'trigger'::regtype`)
+		  from pg_proc p where p.pronamespace in ('core'::regnamespace, 'core_node'::regnamespace) and p.prokind = 'f' and p.prorettype <> 'trigger'::regtype`)
 	missing := map[string]bool{}
 	for key := range All {
 		missing[key] = true
 	}
 	var found []Routine
 	for _, row := range rows {
-		part := strings.Split(row, "|")
-		r := Routine{Name: part[0], Key: part[0] + "(" + part[1] + ")"}
+		schema, rest, _ := strings.Cut(row, "|")
+		part := strings.Split(rest, "|")
+		r := Routine{Schema: schema, Name: part[0], Key: part[0] + "(" + part[1] + ")"}
 		f, listed := All[r.Key]
 		if !listed {
 			r.Key = r.Name
 			f, listed = All[r.Key]
 		}
 		if !listed {
-			t.Errorf("core.%s(%s) is not in everycall.All: say there how it is called", r.Name, part[1])
+			t.Errorf("%s.%s(%s) is not in everycall.All: say there how it is called", r.Schema, r.Name, part[1])
 			continue
 		}
 		delete(missing, r.Key)
@@ -204,7 +205,7 @@ func Routines(t testing.TB, db *dbtest.DB) []Routine {
 					a.Value = ""
 				}
 				if a.Value == "" && !a.Default {
-					t.Errorf("core.%s: everycall has no value for %s", r.Key, name)
+					t.Errorf("%s.%s: everycall has no value for %s", r.Schema, r.Key, name)
 				}
 				r.Arguments = append(r.Arguments, a)
 			}

@@ -62,12 +62,12 @@ declare
 	task  uuid;
 	id    bigint;
 begin
-	perform core.register_node(ns, ns || '-node', true, array[made]);
+	perform core_node.register_node(ns, ns || '-node', true, array[made]);
 	perform core.emit(ns, made, jsonb_build_object('secret', ns));
-	select c.msg_id into id from core.claim(queue, array[made], '{0}', 1, '1 h') c where c.outcome = 'claimed';
+	select c.msg_id into id from core_node.claim(queue, array[made], '{0}', 1, '1 h') c where c.outcome = 'claimed';
 	perform core_private.bury(queue, ns || '-node', array[id], array[1], array[ns || ' reason'], array[ns || ' error']);
 	perform core.emit(ns, made, jsonb_build_object('secret', ns), jsonb_build_object('dedupe_key', ns || '-key'));
-	perform core.claim(queue, array[made], '{0}', 1, '1 h');
+	perform core_node.claim(queue, array[made], '{0}', 1, '1 h');
 	perform core.emit(ns, made, jsonb_build_object('secret', ns));
 	perform core.emit(ns, made, jsonb_build_object('secret', ns), '{"delay": "1 h"}');
 	perform core.emit(ns, ns || '.odd', jsonb_build_object('secret', ns));

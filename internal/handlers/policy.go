@@ -25,7 +25,7 @@ func Merge(p, below nexus.RetryPolicy) nexus.RetryPolicy {
 	return p
 }
 
-// policyJSON is the policy as core.settle takes it, with only the fields that are set; "" if none is, so that SQL uses the
+// policyJSON is the policy as core_node.settle takes it, with only the fields that are set; "" if none is, so that SQL uses the
 // consumer's alone.
 func policyJSON(p nexus.RetryPolicy) string {
 	raw, err := db.Policy("settle", p)

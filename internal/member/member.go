@@ -53,7 +53,7 @@ func (m *Member) Every() time.Duration { return time.Duration(m.every.Load()) }
 func (m *Member) Process(ctx context.Context, process any) (incarnation string, err error) {
 	var id *string
 	var raw []byte
-	err = db.Call(ctx, m.Pool, "node_process", `select incarnation::text, process::text from core.node_process($1::text, $2::text)`,
+	err = db.Call(ctx, m.Pool, "node_process", `select incarnation::text, process::text from core_node.node_process($1::text, $2::text)`,
 		[]any{string(m.Namespace), m.ID()}, &id, &raw)
 	if err != nil || id == nil || raw == nil || json.Unmarshal(raw, process) != nil {
 		return "", err
@@ -87,7 +87,7 @@ func (m *Member) Register(ctx context.Context, can Abilities, info map[string]an
 	var seconds float64
 	err = db.Call(ctx, m.Pool, "register_node",
 		`select node_id, incarnation, extract(epoch from heartbeat_every)::float8
-from core.register_node($1::text, $2::text, $3::bool, $4::text[], $5::text::jsonb, $6::text[])`,
+from core_node.register_node($1::text, $2::text, $3::bool, $4::text[], $5::text::jsonb, $6::text[])`,
 		[]any{string(m.Namespace), m.Wanted, m.Given, all(can.Types), string(raw), all(can.Consumers)}, &id, &incarnation, &seconds)
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (m *Member) Replace(ctx context.Context, can Abilities) (known bool, err er
 	ctx, cancel := context.WithTimeout(ctx, heartbeatTimeout)
 	defer cancel()
 	err = db.Call(ctx, m.Pool, "replace_capabilities",
-		`select core.replace_capabilities($1::text, $2::text::uuid, $3::text[], $4::text[], $5::text[])`,
+		`select core_node.replace_capabilities($1::text, $2::text::uuid, $3::text[], $4::text[], $5::text[])`,
 		[]any{m.ID(), m.Incarnation().String(), all(can.Types), all(can.Consumers), all(can.Workflows)}, &known)
 	return known, err
 }
@@ -127,7 +127,7 @@ func (m *Member) Heartbeat(ctx context.Context, state string, fetched time.Time)
 		return false, false, err
 	}
 	err = db.Call(ctx, m.Pool, "heartbeat",
-		`select core.heartbeat($1::text, $2::text::uuid, $3::text, $4::text::jsonb), core.must_drain($1::text, $2::text::uuid)`,
+		`select core_node.heartbeat($1::text, $2::text::uuid, $3::text, $4::text::jsonb), core_node.must_drain($1::text, $2::text::uuid)`,
 		[]any{m.ID(), m.Incarnation().String(), state, string(raw)}, &known, &drain)
 	if err == nil {
 		m.answered.Store(time.Now().UnixNano())
@@ -146,14 +146,14 @@ func (m *Member) LastHeartbeat() time.Time { return time.Unix(0, m.answered.Load
 
 // Sample is what the database knows about the namespace's queues, counted anew if that was longer ago than maxAge.
 func (m *Member) Sample(ctx context.Context, maxAge time.Duration) (sample []byte, err error) {
-	err = db.Call(ctx, m.Pool, "metrics_sample", `select core.metrics_sample($1::text, $2::text::interval)::text`,
+	err = db.Call(ctx, m.Pool, "metrics_sample", `select core_node.metrics_sample($1::text, $2::text::interval)::text`,
 		[]any{string(m.Namespace), db.Interval(maxAge)}, &sample)
 	return sample, err
 }
 
 // Consumer returns the physical queue of a consumer and the attempts that its policy allows, -1 for any number.
 func (m *Member) Consumer(ctx context.Context, name string) (queue string, maxAttempts int, err error) {
-	err = db.Call(ctx, m.Pool, "consumer_settings", `select queue_name, max_attempts from core.consumer_settings($1::text, $2::text)`,
+	err = db.Call(ctx, m.Pool, "consumer_settings", `select queue_name, max_attempts from core_node.consumer_settings($1::text, $2::text)`,
 		[]any{string(m.Namespace), name}, &queue, &maxAttempts)
 	return queue, maxAttempts, err
 }
@@ -184,14 +184,14 @@ func (m *Member) promote(ctx context.Context) (n int, next time.Duration, err er
 	ctx, cancel := context.WithTimeout(ctx, promoteTimeout)
 	defer cancel()
 	var seconds float64
-	err = db.Call(ctx, m.Pool, "promote_delayed", `with p as materialized (select core.promote_delayed($1::int) as n),
-d as materialized (select p.n, coalesce(extract(epoch from core.next_delayed_due() - core.now()), 3600)::float8 as seconds from p)
+	err = db.Call(ctx, m.Pool, "promote_delayed", `with p as materialized (select core_node.promote_delayed($1::int) as n),
+d as materialized (select p.n, coalesce(extract(epoch from core_node.next_delayed_due() - core.now()), 3600)::float8 as seconds from p)
 select d.n, d.seconds from d`+waitIfIdle, []any{promoteBatch}, &n, &seconds)
 	return n, untilDue(seconds), err
 }
 
 // waitIfIdle ends a query of d, a row with seconds: where these are more than one, whoever brings up something sooner is to call.
-const waitIfIdle = ` left join lateral (select core.wait_for_wake(array['timers'], interval '6 seconds') where d.seconds > 1) w on true`
+const waitIfIdle = ` left join lateral (select core_node.wait_for_wake(array['timers'], interval '6 seconds') where d.seconds > 1) w on true`
 
 func untilDue(seconds float64) time.Duration {
 	return time.Duration(min(max(seconds, 0), 3600) * float64(time.Second))
@@ -203,7 +203,7 @@ func (m *Member) Look(ctx context.Context, queue string, wait time.Duration) (ne
 	ctx, cancel := context.WithTimeout(ctx, heartbeatTimeout)
 	defer cancel()
 	var seconds float64
-	err = db.Call(ctx, m.Pool, "look", `select coalesce(extract(epoch from core.look($1::text, $2::text::interval)), 3600)::float8`,
+	err = db.Call(ctx, m.Pool, "look", `select coalesce(extract(epoch from core_node.look($1::text, $2::text::interval)), 3600)::float8`,
 		[]any{queue, db.Interval(wait)}, &seconds)
 	return untilDue(seconds), err
 }
@@ -212,7 +212,7 @@ func (m *Member) Look(ctx context.Context, queue string, wait time.Duration) (ne
 // there may be more. It is meant for after Register, which moves the first of them; what is parked later comes back with the tick.
 func (m *Member) Unpark(ctx context.Context, types ...string) (more bool, err error) {
 	var n int
-	err = db.Call(ctx, m.Pool, "unpark", `select core.unpark($1::text, $2::int, $3::text[])`, []any{string(m.Namespace), unparkBatch, types}, &n)
+	err = db.Call(ctx, m.Pool, "unpark", `select core_node.unpark($1::text, $2::int, $3::text[])`, []any{string(m.Namespace), unparkBatch, types}, &n)
 	return n == unparkBatch, err
 }
 
@@ -223,7 +223,7 @@ const unparkBatch = 5000
 func (m *Member) Fire(ctx context.Context) (next time.Duration, err error) {
 	var seconds float64
 	err = db.Call(ctx, m.Pool, "fire_due",
-		`with d as materialized (select coalesce(extract(epoch from next_due - core.now()), 3600)::float8 as seconds from core.fire_due($1::int))
+		`with d as materialized (select coalesce(extract(epoch from next_due - core.now()), 3600)::float8 as seconds from core_node.fire_due($1::int))
 select d.seconds from d`+waitIfIdle, []any{fireBatch}, &seconds)
 	return untilDue(seconds), err
 }
@@ -240,7 +240,7 @@ func (m *Member) Tick(ctx context.Context) error {
 
 // Announce asks emitters for wake-ups on key for d; zero takes that back.
 func (m *Member) Announce(ctx context.Context, key string, d time.Duration) error {
-	return db.Do(ctx, m.Pool, "wait_for_wake", `core.wait_for_wake($1::text[], $2::text::interval)`, []string{key}, db.Interval(d))
+	return db.Do(ctx, m.Pool, "wait_for_wake", `core_node.wait_for_wake($1::text[], $2::text::interval)`, []string{key}, db.Interval(d))
 }
 
 // Listen calls wake with the key of each wake-up, until ctx ends or the connection breaks, and once when it begins to listen,

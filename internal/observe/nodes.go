@@ -28,7 +28,7 @@ type Node struct {
 	Ready     func() bool
 	Stuck     func() int // workers whose handlers ignore the end of their context
 
-	// Sample returns the answer of core.metrics_sample.
+	// Sample returns the answer of core_node.metrics_sample.
 	Sample func(ctx context.Context, maxAge time.Duration) ([]byte, error)
 }
 
@@ -41,7 +41,7 @@ type node struct {
 	sample sample
 }
 
-// sample is the answer of core.metrics_sample.
+// sample is the answer of core_node.metrics_sample.
 type sample struct {
 	Age    float64 `json:"age_seconds"`
 	Queues []struct {

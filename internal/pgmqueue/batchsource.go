@@ -17,24 +17,24 @@ const guard = "nexus_batch"
 // the query of this cursor then. Under leases the rows are not free, and a cursor would hold back vacuum for as long as the
 // handlers take.
 const (
-	refuseCommitSQL = `declare nexus_unsettled no scroll cursor with hold for select core.refuse_commit()`
+	refuseCommitSQL = `declare nexus_unsettled no scroll cursor with hold for select core_node.refuse_commit()`
 	allowCommitSQL  = `close nexus_unsettled`
 )
 
 const (
 	claimBatchSQL = `select outcome, msg_id, read_ct, message, headers, scanned_to, ` + readAt + `
-from core.claim_batch($1::text, $2::text[], $3::int[], $4::int, $5::int, $6::bigint, $7::int, $8::bool, $9::bigint, $10::text::interval, $11::text::interval, $12::bool)`
+from core_node.claim_batch($1::text, $2::text[], $3::int[], $4::int, $5::int, $6::bigint, $7::int, $8::bool, $9::bigint, $10::text::interval, $11::text::interval, $12::bool)`
 
-	openExpressSQL = `select leases, marker_id from core.open_express($1::text, $2::text, $3::bigint, $4::bigint[], $5::bigint, $6::int)`
+	openExpressSQL = `select leases, marker_id from core_node.open_express($1::text, $2::text, $3::bigint, $4::bigint[], $5::bigint, $6::int)`
 
-	closeExpressCall = `core.close_express($1::text, $2::bigint)`
+	closeExpressCall = `core_node.close_express($1::text, $2::bigint)`
 
-	recallExpressCall = `core.recall_express($1::text, $2::text, array[$3::bigint])`
+	recallExpressCall = `core_node.recall_express($1::text, $2::text, array[$3::bigint])`
 
-	claimTheseSQL = `select msg_id, read_ct, ` + readAt + ` from core.claim_these($1::text, $2::bigint[], $3::int[], $4::text::interval)`
+	claimTheseSQL = `select msg_id, read_ct, ` + readAt + ` from core_node.claim_these($1::text, $2::bigint[], $3::int[], $4::text::interval)`
 
 	settleBatchSQL = `select outcome, msg_id
-from core.settle_batch($1::text, $2::text, $3::bigint, $4::bigint[], $5::int[], $6::timestamptz[], $7::bigint[], $8::int[], $9::timestamptz[],
+from core_node.settle_batch($1::text, $2::text, $3::bigint, $4::bigint[], $5::int[], $6::timestamptz[], $7::bigint[], $8::int[], $9::timestamptz[],
   $10::text[], $11::text[]::interval[], $12::text[]::jsonb[], $13::text[], $14::text[])`
 )
 

@@ -123,18 +123,18 @@ const readAt = `(pg_catalog.date_part('epoch', last_read_at) operator(pg_catalog
 
 const (
 	claimSQL = `select outcome, msg_id, read_ct, message, headers, scanned_to, ` + readAt + `
-from core.claim($1::text, $2::text[], $3::int[], $4::int, $5::text::interval, $6::bigint, $7::int, $8::bool, $9::bool)`
+from core_node.claim($1::text, $2::text[], $3::int[], $4::int, $5::text::interval, $6::bigint, $7::int, $8::bool, $9::bool)`
 
 	settleSQL = `select outcome, msg_id
-from core.settle($1::text, $2::text, $3::bigint[], $4::int[], $5::timestamptz[], $6::bigint[], $7::int[], $8::timestamptz[],
+from core_node.settle($1::text, $2::text, $3::bigint[], $4::int[], $5::timestamptz[], $6::bigint[], $7::int[], $8::timestamptz[],
   $9::text[], $10::text[]::interval[], $11::text[]::jsonb[], $12::text[], $13::text[])`
 
 	settleAndClaimSQL = `select outcome, msg_id, read_ct, message, headers, scanned_to, ` + readAt + `
-from core.settle_and_claim($1::text, $2::text, $3::bigint[], $4::int[], $5::timestamptz[], $6::bigint[], $7::int[], $8::timestamptz[],
+from core_node.settle_and_claim($1::text, $2::text, $3::bigint[], $4::int[], $5::timestamptz[], $6::bigint[], $7::int[], $8::timestamptz[],
   $9::text[], $10::text[]::interval[], $11::text[]::jsonb[], $12::text[], $13::text[],
   $14::text[], $15::int[], $16::int, $17::text::interval, $18::bigint, $19::int, $20::bool, $21::bool)`
 
-	extendSQL = `select msg_id from core.extend($1::text, $2::bigint[], $3::int[], $4::timestamptz[], $5::text::interval)`
+	extendSQL = `select msg_id from core_node.extend($1::text, $2::bigint[], $3::int[], $4::timestamptz[], $5::text::interval)`
 
 	ackCall = `core.ack($1::text, $2::text, $3::bigint, $4::int, $5::text::timestamptz)`
 )

@@ -14,7 +14,7 @@ const (
 	markEvery = 250 * time.Millisecond // finer marks would gain nothing
 	minWindow = 100
 	maxWindow = 4_000  // some 5 ms of looking
-	widest    = 10_000 // of core.claim
+	widest    = 10_000 // of core_node.claim
 
 	// crowd is how many rows of no interest in one window make the walk go on strictly from where it stands.
 	crowd = 500

@@ -46,7 +46,7 @@ type Result struct {
 	Action Action
 	After  time.Duration // retry and release
 	Exact  bool          // retry: due after After, not by policy
-	Policy string        // retry: jsonb as core.retry_delay takes it, "" for the stored policy alone
+	Policy string        // retry: jsonb as core_node.retry_delay takes it, "" for the stored policy alone
 	Reason string        // short and one of few: failures are grouped by it
 	Error  string        // what went wrong, for people
 }
@@ -58,7 +58,7 @@ type Outcome struct {
 	Reason string // of the result that it answers
 }
 
-// OutcomeKind is spelt as in core.settle.
+// OutcomeKind is spelt as in core_node.settle.
 type OutcomeKind string
 
 // The kinds. A lost item belongs to someone else now, a gone one no longer exists.

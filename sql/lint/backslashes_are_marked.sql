@@ -4,5 +4,5 @@
 select distinct p.oid::regprocedure::text
   from pg_proc p
  cross join lateral regexp_replace(p.prosrc, '--[^' || chr(10) || ']*', '', 'g') as body
- where p.pronamespace in ('core'::regnamespace, 'core_private'::regnamespace)
+ where p.pronamespace in ('core'::regnamespace, 'core_node'::regnamespace, 'core_private'::regnamespace)
    and regexp_replace(body, 'E''([^'']|'''')*''', '', 'g') like '%' || chr(92) || chr(92) || '%'

@@ -2,5 +2,5 @@
 -- remedy: nexus_owner, or the directive -- owner: nexus_scheduler.
 select p.oid::regprocedure::text
   from pg_proc p
- where p.pronamespace in ('core'::regnamespace, 'core_private'::regnamespace)
+ where p.pronamespace in ('core'::regnamespace, 'core_node'::regnamespace, 'core_private'::regnamespace)
    and pg_get_userbyid(p.proowner) not in ('nexus_owner', 'nexus_scheduler')

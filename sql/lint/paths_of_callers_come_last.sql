@@ -4,7 +4,7 @@
 -- holds: I3-paths
 select p.oid::regprocedure::text
   from pg_proc p
- where p.pronamespace in ('core'::regnamespace, 'core_private'::regnamespace)
+ where p.pronamespace in ('core'::regnamespace, 'core_node'::regnamespace, 'core_private'::regnamespace)
    and p.prosrc ~* '\msearch_path\M' and p.prosrc ~* '\mset_config\M|\mset\s+(local\s+|session\s+)?search_path\M|\mreset\M'
    and (regexp_count(p.prosrc, 'set_config|set\s+(local\s+|session\s+)?search_path|\mreset\M', 1, 'i') > 1
         or p.prolang <> (select l.oid from pg_language l where l.lanname = 'plpgsql')

@@ -2,6 +2,6 @@
 -- remedy: set jit = off wherever enable_... is set.
 select p.oid::regprocedure::text
   from pg_proc p
- where p.pronamespace in ('core'::regnamespace, 'core_private'::regnamespace)
+ where p.pronamespace in ('core'::regnamespace, 'core_node'::regnamespace, 'core_private'::regnamespace)
    and exists (select from unnest(p.proconfig) c where c like 'enable\_%=off')
    and not exists (select from unnest(p.proconfig) c where c = 'jit=off')

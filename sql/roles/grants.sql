@@ -9,8 +9,8 @@
 
 alter default privileges revoke execute on functions from public;
 
-revoke all on schema core, core_private from public;
-grant usage on schema core to
+revoke all on schema core, core_node, core_private from public;
+grant usage on schema core, core_node to
   nexus_reader, nexus_producer, nexus_consumer, nexus_operator, nexus_admin, nexus_scheduler, nexus_sql;
 
 do $functions$
@@ -61,34 +61,34 @@ begin
       ('core.dead_letter_queue_name_for_namespace', '{nexus_producer,nexus_consumer,nexus_reader}'),
       -- consumer
       ('core.ack', '{nexus_consumer}'),
-      ('core.consumer_settings', '{nexus_consumer}'),
-      ('core.metrics_sample', '{nexus_consumer}'),
-      ('core.claim', '{nexus_consumer}'),
-      ('core.claim_batch', '{nexus_consumer}'),
-      ('core.claim_these', '{nexus_consumer}'),
-      ('core.open_express', '{nexus_consumer}'),
-      ('core.settle_batch', '{nexus_consumer}'),
-      ('core.close_express', '{nexus_consumer}'),
-      ('core.recall_express', '{nexus_consumer}'),
-      ('core.node_process', '{nexus_consumer}'),
-      ('core.refuse_commit', '{nexus_consumer}'),
-      ('core.settle', '{nexus_consumer}'),
-      ('core.settle_and_claim', '{nexus_consumer}'),
-      ('core.extend', '{nexus_consumer}'),
-      ('core.promote_delayed', '{nexus_consumer}'),
-      ('core.next_delayed_due', '{nexus_consumer}'),
-      ('core.look', '{nexus_consumer}'),
+      ('core_node.consumer_settings', '{nexus_consumer}'),
+      ('core_node.metrics_sample', '{nexus_consumer}'),
+      ('core_node.claim', '{nexus_consumer}'),
+      ('core_node.claim_batch', '{nexus_consumer}'),
+      ('core_node.claim_these', '{nexus_consumer}'),
+      ('core_node.open_express', '{nexus_consumer}'),
+      ('core_node.settle_batch', '{nexus_consumer}'),
+      ('core_node.close_express', '{nexus_consumer}'),
+      ('core_node.recall_express', '{nexus_consumer}'),
+      ('core_node.node_process', '{nexus_consumer}'),
+      ('core_node.refuse_commit', '{nexus_consumer}'),
+      ('core_node.settle', '{nexus_consumer}'),
+      ('core_node.settle_and_claim', '{nexus_consumer}'),
+      ('core_node.extend', '{nexus_consumer}'),
+      ('core_node.promote_delayed', '{nexus_consumer}'),
+      ('core_node.next_delayed_due', '{nexus_consumer}'),
+      ('core_node.look', '{nexus_consumer}'),
       ('core.fire_due_events', '{nexus_consumer}'),
-      ('core.unpark', '{nexus_consumer}'),
-      ('core.wait_for_wake', '{nexus_consumer}'),
-      ('core.retry_delay', '{nexus_consumer}'),
-      ('core.register_node', '{nexus_consumer}'),
-      ('core.replace_capabilities', '{nexus_consumer}'),
-      ('core.heartbeat', '{nexus_consumer}'),
+      ('core_node.unpark', '{nexus_consumer}'),
+      ('core_node.wait_for_wake', '{nexus_consumer}'),
+      ('core_node.retry_delay', '{nexus_consumer}'),
+      ('core_node.register_node', '{nexus_consumer}'),
+      ('core_node.replace_capabilities', '{nexus_consumer}'),
+      ('core_node.heartbeat', '{nexus_consumer}'),
       ('core.touch_node_heartbeat', '{nexus_consumer}'),
-      ('core.must_drain', '{nexus_consumer}'),
-      ('core.reap_nodes', '{nexus_consumer}'),
-      ('core.fire_due', '{nexus_consumer,nexus_operator,nexus_scheduler}'),
+      ('core_node.must_drain', '{nexus_consumer}'),
+      ('core_node.reap_nodes', '{nexus_consumer}'),
+      ('core_node.fire_due', '{nexus_consumer,nexus_operator,nexus_scheduler}'),
       ('core.tick', '{nexus_consumer,nexus_operator,nexus_scheduler}'),
       -- operator
       ('core.may_operate', '{nexus_operator}'),
@@ -123,7 +123,7 @@ begin
              coalesce(p.proacl, acldefault('f', p.proowner)) as acl
         from pg_proc p
         join pg_namespace n on n.oid = p.pronamespace
-       where n.nspname in ('core', 'core_private') and p.proowner::regrole::text in ('nexus_owner', 'nexus_scheduler', 'nexus_guard')
+       where n.nspname in ('core', 'core_node', 'core_private') and p.proowner::regrole::text in ('nexus_owner', 'nexus_scheduler', 'nexus_guard')
     ),
     wanted as (
       select r.oid, w.role::regrole::oid as grantee
@@ -169,7 +169,7 @@ begin
              coalesce(c.relacl, acldefault('r', c.relowner)) as acl
         from pg_class c
         join pg_namespace n on n.oid = c.relnamespace
-       where n.nspname in ('core', 'core_private') and c.relkind in ('r', 'p', 'v', 'm') and not c.relispartition
+       where n.nspname in ('core', 'core_node', 'core_private') and c.relkind in ('r', 'p', 'v', 'm') and not c.relispartition
          and c.relowner::regrole::text = 'nexus_owner'
     ),
     wanted as (
@@ -236,7 +236,7 @@ begin
       join pg_namespace n on n.oid = c.relnamespace
      cross join aclexplode(a.attacl) x
       left join pg_roles r on r.oid = x.grantee
-     where n.nspname in ('core', 'core_private') and a.attnum > 0 and not a.attisdropped and not c.relispartition
+     where n.nspname in ('core', 'core_node', 'core_private') and a.attnum > 0 and not a.attisdropped and not c.relispartition
        and x.grantee <> c.relowner and (x.grantee = 0 or r.rolname like 'nexus\_%')
        and not (n.nspname = 'core' and c.relname = 'scheduled_tasks' and r.rolname = 'nexus_operator' and x.privilege_type = 'UPDATE')
     union all
@@ -246,7 +246,7 @@ begin
       join pg_namespace n on n.oid = c.relnamespace
      cross join aclexplode(c.relacl) x
       left join pg_roles r on r.oid = x.grantee
-     where n.nspname in ('core', 'core_private') and c.relkind = 'S'
+     where n.nspname in ('core', 'core_node', 'core_private') and c.relkind = 'S'
        and x.grantee <> c.relowner and (x.grantee = 0 or r.rolname like 'nexus\_%')
     union all
     select format('alter default privileges %s revoke %s on %s from %s',
@@ -263,7 +263,7 @@ begin
       from pg_namespace n
      cross join aclexplode(n.nspacl) x
       join pg_roles r on r.oid = x.grantee
-     where n.nspname in ('core', 'core_private') and x.grantee <> n.nspowner and r.rolname like 'nexus\_%'
+     where n.nspname in ('core', 'core_node', 'core_private') and x.grantee <> n.nspowner and r.rolname like 'nexus\_%'
        and (n.nspname = 'core_private' or x.privilege_type = 'CREATE')
      order by 1
   loop

@@ -15,9 +15,9 @@ begin
   -- Words of all bodies and views.
   select array_agg(distinct w[1]) into v_words
     from (select p.prosrc as body from pg_catalog.pg_proc p
-           where p.pronamespace in (select n.oid from pg_catalog.pg_namespace n where n.nspname in ('core', 'core_private', 'pgmq', 'partman'))
+           where p.pronamespace in (select n.oid from pg_catalog.pg_namespace n where n.nspname in ('core', 'core_node', 'core_private', 'pgmq', 'partman'))
            union all
-          select v.definition from pg_catalog.pg_views v where v.schemaname in ('core', 'core_private')) b,
+          select v.definition from pg_catalog.pg_views v where v.schemaname in ('core', 'core_node', 'core_private')) b,
          regexp_matches(b.body, '\m[a-z_][a-z0-9_]*\M', 'g') w;
 
   for v_of in
@@ -25,7 +25,7 @@ begin
            p.provariadic = '"any"'::regtype or '"any"'::regtype = any (p.proargtypes) as takes_any
       from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
      where p.prokind in ('f', 'a', 'w')
-       and (n.nspname in ('core', 'core_private', 'pgmq', 'partman') or n.nspname = 'pg_catalog' and p.proname = any (v_words))
+       and (n.nspname in ('core', 'core_node', 'core_private', 'pgmq', 'partman') or n.nspname = 'pg_catalog' and p.proname = any (v_words))
   loop
     foreach v_name in array case when v_of.takes_any
         -- An exact match goes before a call with VARIADIC "any".
@@ -93,7 +93,7 @@ begin
     select distinct on (c.relname) c.relname, (select string_agg(format('null::%s as %I', format_type(a.atttypid, a.atttypmod), a.attname), ', ' order by a.attnum)
                           from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) as columns
       from pg_class c join pg_namespace n on n.oid = c.relnamespace
-     where n.nspname in ('core', 'core_private', 'pgmq', 'partman', 'cron', 'pg_catalog') and c.relkind in ('r', 'p', 'v')
+     where n.nspname in ('core', 'core_node', 'core_private', 'pgmq', 'partman', 'cron', 'pg_catalog') and c.relkind in ('r', 'p', 'v')
        and not (p_schema = 'trap' and to_regtype(format('trap.%I', c.relname)) is not null)
   loop
     begin

@@ -17,7 +17,7 @@
 --
 -- The look keeps places and ids only. The lease goes straight to the places, which can't change while
 -- the rows are locked, and hands on the messages without a copy.
-create or replace function core.claim(
+create or replace function core_node.claim(
     p_queue text, p_types text[], p_max_attempts integer[], p_limit integer, p_lease interval,
     p_floor bigint = 0, p_window integer = null, p_sweep boolean = false, p_alone boolean = true)
 returns table (
@@ -216,4 +216,4 @@ begin
                        p_queue, v_owner.namespace, v_owner.consumer, v_dead, v_dead_ct, v_reason, v_now) b;
     end if;
 end $$;
-comment on function core.claim(text, text[], integer[], integer, interval, bigint, integer, boolean, boolean) is 'For nodes: leases up to p_limit due deliveries of the types given (patterns; p_max_attempts is parallel, -1 never, 0 or NULL the consumer''s). Of those that were read and never answered it takes one, none unless p_alone. Rows claimed and buried, alone (the lowest of those left for that reason, their number in read_ct), and one row window with what was looked at: scanned_to, and the number of rows in read_ct, which is p_window or more where more may lie beyond scanned_to. The fence is (msg_id, read_ct, last_read_at). Raises NX006, NX103, NX110, NX401, NX402.';
+comment on function core_node.claim(text, text[], integer[], integer, interval, bigint, integer, boolean, boolean) is 'For nodes: leases up to p_limit due deliveries of the types given (patterns; p_max_attempts is parallel, -1 never, 0 or NULL the consumer''s). Of those that were read and never answered it takes one, none unless p_alone. Rows claimed and buried, alone (the lowest of those left for that reason, their number in read_ct), and one row window with what was looked at: scanned_to, and the number of rows in read_ct, which is p_window or more where more may lie beyond scanned_to. The fence is (msg_id, read_ct, last_read_at). Raises NX006, NX103, NX110, NX401, NX402.';

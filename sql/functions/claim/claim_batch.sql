@@ -1,4 +1,4 @@
--- The window, the types, the floor and the burials of core.claim, for batches that share a
+-- The window, the types, the floor and the burials of core_node.claim, for batches that share a
 -- transaction. What may be locked for seconds is only what is taken, so the window itself is not
 -- locked: rows are locked one by one as they are joined by their place, until the limit. A row that
 -- somebody changed meanwhile is judged again by vt, in its new version.
@@ -10,7 +10,7 @@
 --
 -- What the planner is kept from it may have to do all the same, at a price that would have the small
 -- statements below compiled each time.
-create or replace function core.claim_batch(
+create or replace function core_node.claim_batch(
     p_queue text, p_types text[], p_max_attempts integer[], p_limit integer, p_at_least integer = 1,
     p_floor bigint = 0, p_window integer = null, p_sweep boolean = false,
     p_key bigint = null, p_within interval = null, p_lease interval = null, p_alone boolean = true)
@@ -155,7 +155,7 @@ begin
             array(select left(t, -1) from unnest(p_types) t where right(t, 2) in ('.*', ':*')), p_max_attempts,
             core_private.max_attempts(v_owner.consumer_retry, v_owner.namespace_retry),
             p_lease, v_trouble, p_queue, p_at_least,
-            -- What reads like one of these is a type; see core.claim.
+            -- What reads like one of these is a type; see core_node.claim.
             array(
                 select t
                   from unnest(p_types) t
@@ -225,4 +225,4 @@ begin
                        p_queue, v_owner.namespace, v_owner.consumer, v_dead, v_dead_ct, v_reason, v_now) b;
     end if;
 end $$;
-comment on function core.claim_batch(text, text[], integer[], integer, integer, bigint, integer, boolean, bigint, interval, interval, boolean) is 'For nodes: takes a batch of up to p_limit due deliveries that share one transaction. Express (p_key, p_within): locks them until the caller''s transaction ends, which is ended by the server when it sits idle or in one statement for p_within; the row window has its number as msg_id, which core.open_express is told. p_key is any number. Under p_lease: leases them as core.claim does, and one alone if it may have killed a process (without p_alone: none of those). Fewer than p_at_least are left where they are. Rows claimed, buried, few (how many there were), alone (how many of the batch have to go alone, and the first of them as msg_id), quiet (no death in express within five minutes) and window, with read_ct as their number. Raises NX006, NX103, NX110, NX401, NX402.';
+comment on function core_node.claim_batch(text, text[], integer[], integer, integer, bigint, integer, boolean, bigint, interval, interval, boolean) is 'For nodes: takes a batch of up to p_limit due deliveries that share one transaction. Express (p_key, p_within): locks them until the caller''s transaction ends, which is ended by the server when it sits idle or in one statement for p_within; the row window has its number as msg_id, which core_node.open_express is told. p_key is any number. Under p_lease: leases them as core_node.claim does, and one alone if it may have killed a process (without p_alone: none of those). Fewer than p_at_least are left where they are. Rows claimed, buried, few (how many there were), alone (how many of the batch have to go alone, and the first of them as msg_id), quiet (no death in express within five minutes) and window, with read_ct as their number. Raises NX006, NX103, NX110, NX401, NX402.';

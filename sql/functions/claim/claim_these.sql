@@ -1,4 +1,4 @@
-create or replace function core.claim_these(p_queue text, p_ids bigint[], p_cts integer[], p_lease interval)
+create or replace function core_node.claim_these(p_queue text, p_ids bigint[], p_cts integer[], p_lease interval)
 returns table (msg_id bigint, read_ct integer, last_read_at timestamptz)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -33,4 +33,4 @@ begin
         $q$, core_private.queue_relation(p_queue))
       using p_ids, p_cts, v_now, p_lease;
 end $$;
-comment on function core.claim_these(text, bigint[], integer[], interval) is 'For nodes: leases exactly these messages, as far as they are still due and as often read as p_cts says; for a batch that failed as a whole. Raises NX006, NX103, NX110, NX401, NX402.';
+comment on function core_node.claim_these(text, bigint[], integer[], interval) is 'For nodes: leases exactly these messages, as far as they are still due and as often read as p_cts says; for a batch that failed as a whole. Raises NX006, NX103, NX110, NX401, NX402.';

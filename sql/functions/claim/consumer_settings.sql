@@ -1,4 +1,4 @@
-create or replace function core.consumer_settings(
+create or replace function core_node.consumer_settings(
     p_namespace text, p_consumer text, out queue_name text, out max_attempts integer)
 returns record
 language plpgsql stable security definer
@@ -19,4 +19,4 @@ begin
             hint = 'Consumers are listed in core.consumers.';
     end if;
 end $$;
-comment on function core.consumer_settings(text, text) is 'For nodes: the physical queue of a consumer and the attempts its policy allows. Raises NX101, NX102, NX401, NX402.';
+comment on function core_node.consumer_settings(text, text) is 'For nodes: the physical queue of a consumer and the attempts its policy allows. Raises NX101, NX102, NX401, NX402.';

@@ -1,4 +1,4 @@
-create or replace function core.extend(
+create or replace function core_node.extend(
     p_queue text, p_ids bigint[], p_cts integer[], p_ats timestamptz[], p_lease interval)
 returns table (msg_id bigint)
 language plpgsql security definer
@@ -34,4 +34,4 @@ begin
       using p_ids, p_cts, v_until, p_ats;
     return query select i from unnest(p_ids) i where i <> all (coalesce(v_kept, '{}'));
 end $$;
-comment on function core.extend(text, bigint[], integer[], timestamptz[], interval) is 'For nodes: renews leases; returns those that were lost. Raises NX006, NX103, NX110, NX401, NX402.';
+comment on function core_node.extend(text, bigint[], integer[], timestamptz[], interval) is 'For nodes: renews leases; returns those that were lost. Raises NX006, NX103, NX110, NX401, NX402.';

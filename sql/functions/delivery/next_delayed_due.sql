@@ -1,6 +1,6 @@
 -- Volatile, so that it sees what the same statement has promoted. A queue that somebody has locked
 -- keeps what is due on it for a later call, so the answer may lie in the past; nodes rest in between.
-create or replace function core.next_delayed_due()
+create or replace function core_node.next_delayed_due()
 returns timestamptz
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -38,4 +38,4 @@ begin
          where s.queue_name <> all (v_closed)
            and to_regclass(core_private.queue_relation(s.queue_name)) is not null);
 end $$;
-comment on function core.next_delayed_due() is 'For nodes: when the next delayed delivery is due, but for restricted namespaces in which the caller may neither consume nor operate, and for queues without a table; NULL if none waits.';
+comment on function core_node.next_delayed_due() is 'For nodes: when the next delayed delivery is due, but for restricted namespaces in which the caller may neither consume nor operate, and for queues without a table; NULL if none waits.';

@@ -1,7 +1,7 @@
 -- Queue by queue, the one that has waited longest first, so that one on which somebody holds a lock
 -- keeps nobody else waiting: it is passed over, after a moment for the first such, at once for others.
 -- Queues are found by skipping along the index.
-create or replace function core.promote_delayed(p_limit integer = 1000)
+create or replace function core_node.promote_delayed(p_limit integer = 1000)
 returns integer
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -89,4 +89,4 @@ begin
     end loop;
     return v_total;
 end $$;
-comment on function core.promote_delayed(integer) is 'Moves up to p_limit deliveries that have become due to up to 100 queues, those longest due first; returns how many. What is due on a queue that somebody has locked waits for another call, on one without a table until that is there again, and so do the restricted namespaces in which the caller may neither consume nor operate. Raises NX006.';
+comment on function core_node.promote_delayed(integer) is 'Moves up to p_limit deliveries that have become due to up to 100 queues, those longest due first; returns how many. What is due on a queue that somebody has locked waits for another call, on one without a table until that is there again, and so do the restricted namespaces in which the caller may neither consume nor operate. Raises NX006.';

@@ -5,7 +5,7 @@
 --
 -- A restart of the server, a cut and a handler's own rollback end transactions of nodes that live. Where the
 -- node may be one, and its session is gone with the transaction, or the backend that the transaction ran in is
--- there, it has five seconds to take the mark back (core.close_express, core.recall_express). One that was
+-- there, it has five seconds to take the mark back (core_node.close_express, core_node.recall_express). One that was
 -- superseded, that ended or that counts as lost is dead at once, and so is one whose own session is there without
 -- that backend: the server ended the transaction alone.
 create or replace function core_private.note_express_deaths(p_queue text, p_floor bigint)

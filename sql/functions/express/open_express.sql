@@ -1,5 +1,5 @@
 -- The marker is written without waiting for the disk: a server that crashes takes the batch with it.
-create or replace function core.open_express(
+create or replace function core_node.open_express(
     p_queue text, p_node text, p_key bigint, p_ids bigint[], p_floor bigint = 0, p_pid integer = null,
     out leases boolean, out marker_id bigint)
 returns record
@@ -16,7 +16,7 @@ begin
     if p_key is null or p_key < 3 then -- the first number that a transaction can have
         raise exception using errcode = 'NX006', column = 'p_key',
             message = format('p_key cannot be %s', coalesce(p_key::text, 'NULL')),
-            hint = 'Give the number of the transaction, as core.claim_batch named it.';
+            hint = 'Give the number of the transaction, as core_node.claim_batch named it.';
     end if;
     if coalesce(cardinality(p_ids), 0) = 0 then
         raise exception using errcode = 'NX006', column = 'p_ids',
@@ -41,4 +41,4 @@ begin
         returning express_batches.marker_id into marker_id;
     end if;
 end $$;
-comment on function core.open_express(text, text, bigint, bigint[], bigint, integer) is 'For nodes, before the handlers of an express batch run and on another connection than the batch: marks it as in hand (p_key is the transaction that core.claim_batch named, p_pid the backend it runs in, where that is known), unless the consumer has to use leases because a node died in express within the last five minutes. Looks for such deaths from marker p_floor on. Raises NX006, NX103, NX110, NX401, NX402.';
+comment on function core_node.open_express(text, text, bigint, bigint[], bigint, integer) is 'For nodes, before the handlers of an express batch run and on another connection than the batch: marks it as in hand (p_key is the transaction that core_node.claim_batch named, p_pid the backend it runs in, where that is known), unless the consumer has to use leases because a node died in express within the last five minutes. Looks for such deaths from marker p_floor on. Raises NX006, NX103, NX110, NX401, NX402.';

@@ -1,4 +1,4 @@
-create or replace function core.heartbeat(p_node_id text, p_incarnation uuid, p_state text, p_info jsonb = '{}')
+create or replace function core_node.heartbeat(p_node_id text, p_incarnation uuid, p_state text, p_info jsonb = '{}')
 returns boolean
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -34,4 +34,4 @@ begin
        and (n.state <> 'stopped' or p_state = 'stopped');
     return found;
 end $$;
-comment on function core.heartbeat(text, uuid, text, jsonb) is 'For nodes: a sign of life with the state; false when the node is unknown, was marked lost or was superseded by a later incarnation, and must register anew. Raises NX006, NX401, NX402.';
+comment on function core_node.heartbeat(text, uuid, text, jsonb) is 'For nodes: a sign of life with the state; false when the node is unknown, was marked lost or was superseded by a later incarnation, and must register anew. Raises NX006, NX401, NX402.';

@@ -1,6 +1,6 @@
 -- Counting queues costs, and every scrape of every node asks. Whoever comes first after the sample has aged counts; the
 -- others get the old one meanwhile and never wait.
-create or replace function core.metrics_sample(p_namespace text, p_max_age interval = '15 s')
+create or replace function core_node.metrics_sample(p_namespace text, p_max_age interval = '15 s')
 returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -82,4 +82,4 @@ begin
           from core_private.metric_samples m
          where m.namespace = p_namespace);
 end $$;
-comment on function core.metrics_sample(text, interval) is 'For nodes: the queues of a namespace by consumer (lost: its table is missing), how many queues are lost, its unresolved dead letters (counted up to 10,001) and the sweeps, counted at most once in p_max_age, whoever asks. Raises NX006, NX101, NX401, NX402.';
+comment on function core_node.metrics_sample(text, interval) is 'For nodes: the queues of a namespace by consumer (lost: its table is missing), how many queues are lost, its unresolved dead letters (counted up to 10,001) and the sweeps, counted at most once in p_max_age, whoever asks. Raises NX006, NX101, NX401, NX402.';

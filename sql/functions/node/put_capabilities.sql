@@ -22,7 +22,7 @@ begin
       from unnest(p_workflows) w;
 
     -- From now on its queues are searched for what nobody handles. What it handles comes back: a first batch here, then
-    -- core.unpark.
+    -- core_node.unpark.
     begin
         insert into core_private.parking (queue_name, seen_at)
         select c.queue_name, v_now
@@ -33,6 +33,6 @@ begin
     exception when lock_not_available then
         null; -- another node is adding them; should it not, the next one to register does
     end;
-    perform core.unpark(p_namespace, 1000);
+    perform core_node.unpark(p_namespace, 1000);
 end $$;
 comment on function core_private.put_capabilities(text, uuid, text, text[], text[], text[]) is 'Stores what a node can do from now on, in place of what it could, and brings back a first batch of what was parked for want of it.';

@@ -1,4 +1,4 @@
-create or replace function core.reap_nodes()
+create or replace function core_node.reap_nodes()
 returns integer
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -31,4 +31,4 @@ begin
       from lost;
     return v_lost;
 end $$;
-comment on function core.reap_nodes() is 'Marks nodes lost that missed three heartbeats, up to 1,000 a call, and none of a restricted namespace in which the caller may neither consume nor operate; returns how many. Leases end by their own time.';
+comment on function core_node.reap_nodes() is 'Marks nodes lost that missed three heartbeats, up to 1,000 a call, and none of a restricted namespace in which the caller may neither consume nor operate; returns how many. Leases end by their own time.';

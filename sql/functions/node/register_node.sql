@@ -1,4 +1,4 @@
-create or replace function core.register_node(
+create or replace function core_node.register_node(
     p_namespace text, p_node_id text, p_given boolean, p_types text[],
     p_info jsonb = '{}', p_consumers text[] = null)
 returns table (node_id text, incarnation uuid, heartbeat_every interval)
@@ -106,4 +106,4 @@ begin
           from core.nodes n
          where n.node_id = v_id;
 end $$;
-comment on function core.register_node(text, text, boolean, text[], jsonb, text[]) is 'For nodes: registers under p_node_id, with the event types (patterns) it handles, for the consumer default or for those of p_consumers, which is parallel to p_types; returns its incarnation. A live twin, or any node of a namespace that is closed to the caller, is NX204 if the id was given, else the id is numbered; one of the same login and host whose session is gone was killed and is no twin, nor is one whose process the caller found gone (core.node_process). Raises NX006, NX008, NX101, NX102, NX204, NX401, NX402.';
+comment on function core_node.register_node(text, text, boolean, text[], jsonb, text[]) is 'For nodes: registers under p_node_id, with the event types (patterns) it handles, for the consumer default or for those of p_consumers, which is parallel to p_types; returns its incarnation. A live twin, or any node of a namespace that is closed to the caller, is NX204 if the id was given, else the id is numbered; one of the same login and host whose session is gone was killed and is no twin, nor is one whose process the caller found gone (core_node.node_process). Raises NX006, NX008, NX101, NX102, NX204, NX401, NX402.';

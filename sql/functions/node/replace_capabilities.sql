@@ -1,4 +1,4 @@
-create or replace function core.replace_capabilities(
+create or replace function core_node.replace_capabilities(
     p_node_id text, p_incarnation uuid, p_types text[], p_consumers text[] = null, p_workflows text[] = null)
 returns boolean
 language plpgsql security definer
@@ -38,4 +38,4 @@ begin
         p_node_id, p_incarnation, v_namespace, p_types, v_consumers, coalesce(p_workflows, '{}'));
     return true;
 end $$;
-comment on function core.replace_capabilities(text, uuid, text[], text[], text[]) is 'For nodes: what a node that runs can do from now on, in place of what it said before: event types (patterns), for the consumer default or for those of p_consumers, which is parallel to p_types, and workflows. What was parked for want of these types comes back, as after a registration. False when the node is unknown, has ended, was marked lost or was superseded by a later incarnation; nothing is changed then, and one that lives must register anew. Raises NX006, NX008, NX101, NX102, NX401, NX402.';
+comment on function core_node.replace_capabilities(text, uuid, text[], text[], text[]) is 'For nodes: what a node that runs can do from now on, in place of what it said before: event types (patterns), for the consumer default or for those of p_consumers, which is parallel to p_types, and workflows. What was parked for want of these types comes back, as after a registration. False when the node is unknown, has ended, was marked lost or was superseded by a later incarnation; nothing is changed then, and one that lives must register anew. Raises NX006, NX008, NX101, NX102, NX401, NX402.';

@@ -16,7 +16,7 @@ begin
            last_error = core_private.clean_text(p_error),
            first_failed_at = coalesce(e.first_failed_at, p_now),
            status = case when v_max > 0 and e.attempts + 1 >= v_max then 'failed' else 'pending' end,
-           due_at = p_now + core.retry_delay(v_retry, e.attempts + 1)
+           due_at = p_now + core_node.retry_delay(v_retry, e.attempts + 1)
      where e.schedule_id = p_schedule_id and e.namespace = p_namespace and e.status = 'pending'
     returning * into v_row;
     if v_row.status = 'failed' then

@@ -3,7 +3,7 @@
 -- Waits for a parking under way, and with a new snapshot sees what that one parked: between the two
 -- nothing is overlooked. What takes longer is no parking but a transaction that somebody left open;
 -- the next sweep brings back what is passed over here.
-create or replace function core.unpark(p_namespace text, p_limit integer = 5000, p_types text[] = null)
+create or replace function core_node.unpark(p_namespace text, p_limit integer = 5000, p_types text[] = null)
 returns integer
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -52,4 +52,4 @@ begin
     end loop;
     return v_total;
 end $$;
-comment on function core.unpark(text, integer, text[]) is 'For nodes, after registering: puts up to p_limit parked messages of types that live nodes handle back on their queues, and those of p_types (patterns) of the consumer default; returns how many. Raises NX006, NX008, NX101, NX401, NX402.';
+comment on function core_node.unpark(text, integer, text[]) is 'For nodes, after registering: puts up to p_limit parked messages of types that live nodes handle back on their queues, and those of p_types (patterns) of the consumer default; returns how many. Raises NX006, NX008, NX101, NX401, NX402.';

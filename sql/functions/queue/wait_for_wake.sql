@@ -1,7 +1,7 @@
 -- Queues of others are taken for unknown ones, which nobody waits for. Who waits for timers has a flag
 -- of his login's: anyone who may wait could sit on one that all share. A flag that somebody keeps in
 -- an open transaction stays as it is: whoever waits looks from time to time anyway.
-create or replace function core.wait_for_wake(p_keys text[], p_for interval)
+create or replace function core_node.wait_for_wake(p_keys text[], p_for interval)
 returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -34,4 +34,4 @@ begin
         null;
     end;
 end $$;
-comment on function core.wait_for_wake(text[], interval) is 'For nodes: says that somebody waits for these queues, or for the key timers, so that emit and schedules notify on channel nexus_wake. Zero ends the waiting. Raises NX006.';
+comment on function core_node.wait_for_wake(text[], interval) is 'For nodes: says that somebody waits for these queues, or for the key timers, so that emit and schedules notify on channel nexus_wake. Zero ends the waiting. Raises NX006.';

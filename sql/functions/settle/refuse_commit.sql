@@ -1,4 +1,4 @@
-create or replace function core.refuse_commit()
+create or replace function core_node.refuse_commit()
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -9,4 +9,4 @@ begin
         hint = 'Return from the handler: the node settles the events and commits. '
                || 'What must be committed on its own needs a connection of its own.';
 end $$;
-comment on function core.refuse_commit() is 'For nodes: the query of a cursor WITH HOLD, which they close when they have settled an express batch. Whoever commits before that makes Postgres run it, and so rolls back. Raises NX211, always.';
+comment on function core_node.refuse_commit() is 'For nodes: the query of a cursor WITH HOLD, which they close when they have settled an express batch. Whoever commits before that makes Postgres run it, and so rolls back. Raises NX211, always.';

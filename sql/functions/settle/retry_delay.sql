@@ -2,7 +2,7 @@
 -- and no result lies above max, which is never less than base: a base of an hour beside the max of
 -- somebody who did not think of it, or nobody's, means an hour. A policy is looked at closely only if
 -- something is amiss: settle, which asks for each failure, has checked its own.
-create or replace function core.retry_delay(p_policy jsonb, p_attempt integer, p_random double precision = random())
+create or replace function core_node.retry_delay(p_policy jsonb, p_attempt integer, p_random double precision = random())
 returns interval
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -36,4 +36,4 @@ begin
     v_delay := v_delay * (1 + v_jitter * (2 * least(greatest(p_random, 0), 1) - 1));
     return make_interval(secs => least(greatest(v_delay, 0), v_max));
 end $$;
-comment on function core.retry_delay(jsonb, integer, double precision) is 'The wait after failed attempt number p_attempt under a policy {max_attempts, shape, base, max, jitter}; between 0 and max, or base if that is more. Defaults: exponential, 1 s, 5 min, 0.2. Raises NX005, NX007.';
+comment on function core_node.retry_delay(jsonb, integer, double precision) is 'The wait after failed attempt number p_attempt under a policy {max_attempts, shape, base, max, jitter}; between 0 and max, or base if that is more. Defaults: exponential, 1 s, 5 min, 0.2. Raises NX005, NX007.';

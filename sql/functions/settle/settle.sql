@@ -2,7 +2,7 @@
 -- and one burial, with a row of history for each failed attempt. Rows are locked in the order of the
 -- messages, as by all who touch several, or they deadlock: the ids of acks are sorted and met one by
 -- one, which is what the settings are for, and where failures come with them all are locked before.
-create or replace function core.settle(
+create or replace function core_node.settle(
     p_queue text, p_node text, p_ack_ids bigint[], p_ack_cts integer[], p_ack_ats timestamptz[],
     p_ids bigint[] = '{}', p_cts integer[] = '{}', p_ats timestamptz[] = '{}',
     p_actions text[] = '{}', p_afters interval[] = '{}',
@@ -69,4 +69,4 @@ begin
                        p_ids, p_cts, p_ats, p_actions, p_afters, p_policies, p_reasons, p_errors);
     end if;
 end $$;
-comment on function core.settle(text, text, bigint[], integer[], timestamptz[], bigint[], integer[], timestamptz[], text[], interval[], jsonb[], text[], text[]) is 'For nodes: acks, and for p_ids the action retry (after NULL: by policy), reject or release, each fenced by (msg_id, read_ct, last_read_at). Returns what was not simply acked: retried, buried, released, lost (another holds it), gone. Sent again, a result is answered as before and changes nothing. Raises NX005, NX006, NX007, NX103, NX110, NX401, NX402.';
+comment on function core_node.settle(text, text, bigint[], integer[], timestamptz[], bigint[], integer[], timestamptz[], text[], interval[], jsonb[], text[], text[]) is 'For nodes: acks, and for p_ids the action retry (after NULL: by policy), reject or release, each fenced by (msg_id, read_ct, last_read_at). Returns what was not simply acked: retried, buried, released, lost (another holds it), gone. Sent again, a result is answered as before and changes nothing. Raises NX005, NX006, NX007, NX103, NX110, NX401, NX402.';

@@ -1,4 +1,4 @@
-create or replace function core.settle_and_claim(
+create or replace function core_node.settle_and_claim(
     p_queue text, p_node text, p_ack_ids bigint[], p_ack_cts integer[], p_ack_ats timestamptz[],
     p_ids bigint[], p_cts integer[], p_ats timestamptz[], p_actions text[], p_afters interval[],
     p_policies jsonb[], p_reasons text[], p_errors text[],
@@ -13,10 +13,10 @@ as $$
 begin
     return query
         select s.outcome, s.msg_id, null::integer, null::jsonb, null::jsonb, null::bigint, null::timestamptz
-          from core.settle(p_queue, p_node, p_ack_ids, p_ack_cts, p_ack_ats,
+          from core_node.settle(p_queue, p_node, p_ack_ids, p_ack_cts, p_ack_ats,
                            p_ids, p_cts, p_ats, p_actions, p_afters, p_policies, p_reasons, p_errors) s;
     return query
         select *
-          from core.claim(p_queue, p_types, p_max_attempts, p_limit, p_lease, p_floor, p_window, p_sweep, p_alone);
+          from core_node.claim(p_queue, p_types, p_max_attempts, p_limit, p_lease, p_floor, p_window, p_sweep, p_alone);
 end $$;
-comment on function core.settle_and_claim(text, text, bigint[], integer[], timestamptz[], bigint[], integer[], timestamptz[], text[], interval[], jsonb[], text[], text[], text[], integer[], integer, interval, bigint, integer, boolean, boolean) is 'core.settle, then core.claim, in one round trip; the columns are those of core.claim.';
+comment on function core_node.settle_and_claim(text, text, bigint[], integer[], timestamptz[], bigint[], integer[], timestamptz[], text[], interval[], jsonb[], text[], text[], text[], integer[], integer, interval, bigint, integer, boolean, boolean) is 'core_node.settle, then core_node.claim, in one round trip; the columns are those of core_node.claim.';

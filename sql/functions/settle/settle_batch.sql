@@ -1,7 +1,7 @@
 -- All or nothing: a message that somebody else got hold of means that the effects of the batch may not commit. Rows
 -- are locked in the order of the messages, as by all who touch several, or they deadlock: the ids of acks are sorted
 -- and met one by one, which is what the settings are for, and where failures come with them all are locked before.
-create or replace function core.settle_batch(
+create or replace function core_node.settle_batch(
     p_queue text, p_node text, p_marker bigint, p_ack_ids bigint[], p_ack_cts integer[], p_ack_ats timestamptz[],
     p_ids bigint[] = '{}', p_cts integer[] = '{}', p_ats timestamptz[] = '{}',
     p_actions text[] = '{}', p_afters interval[] = '{}',
@@ -89,4 +89,4 @@ begin
         delete from core_private.express_batches b where b.queue_name = p_queue and b.marker_id = p_marker;
     end if;
 end $$;
-comment on function core.settle_batch(text, text, bigint, bigint[], integer[], timestamptz[], bigint[], integer[], timestamptz[], text[], interval[], jsonb[], text[], text[]) is 'For nodes: settles a batch inside the transaction of its handlers, as core.settle does. p_marker is that of an express batch, whose failures count as read only now, or NULL under leases. Returns what was not simply acked: retried, buried, released. Raises NX005, NX006, NX007, NX103, NX110, NX301, NX401, NX402.';
+comment on function core_node.settle_batch(text, text, bigint, bigint[], integer[], timestamptz[], bigint[], integer[], timestamptz[], text[], interval[], jsonb[], text[], text[]) is 'For nodes: settles a batch inside the transaction of its handlers, as core_node.settle does. p_marker is that of an express batch, whose failures count as read only now, or NULL under leases. Returns what was not simply acked: retried, buried, released. Raises NX005, NX006, NX007, NX103, NX110, NX301, NX401, NX402.';

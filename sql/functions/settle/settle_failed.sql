@@ -84,7 +84,7 @@ begin
                array_agg(f.attempt) filter (where f.fate in ('retry', 'release')) as live_attempts,
                array_agg(f.reason) filter (where f.fate in ('retry', 'release')) as live_reasons,
                array_agg(f.error) filter (where f.fate in ('retry', 'release')) as live_errors,
-               array_agg($9 + coalesce(f.after, core.retry_delay(f.effective, f.attempt)))
+               array_agg($9 + coalesce(f.after, core_node.retry_delay(f.effective, f.attempt)))
                    filter (where f.fate in ('retry', 'release')) as live_due
           from fate f
         $q$, v_relation)
@@ -176,4 +176,4 @@ begin
                  where u.id <> all (v_done)) n
          cross join lateral core_private.why_unsettled(p_queue, n.ids, n.cts, n.ats) s;
 end $$;
-comment on function core_private.settle_failed(text, text, text, text, jsonb, bigint[], integer[], timestamptz[], text[], interval[], jsonb[], text[], text[], boolean) is 'The part of core.settle and core.settle_batch that is no ack.';
+comment on function core_private.settle_failed(text, text, text, text, jsonb, bigint[], integer[], timestamptz[], text[], interval[], jsonb[], text[], text[], boolean) is 'The part of core_node.settle and core_node.settle_batch that is no ack.';

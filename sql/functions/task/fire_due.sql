@@ -1,6 +1,6 @@
 -- A session that has a task's row locked may be about to move it, so next_due is at most a guess; nodes come back after
 -- some seconds anyway.
-create or replace function core.fire_due(p_limit integer = 1000, out fired integer, out next_due timestamptz)
+create or replace function core_node.fire_due(p_limit integer = 1000, out fired integer, out next_due timestamptz)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -28,4 +28,4 @@ begin
                core_private.next_scheduled_event_due(v_closed))
       into next_due;
 end $$;
-comment on function core.fire_due(integer) is 'For the timers of nodes: fires what is due, recurring and one-shot, but for restricted namespaces in which the caller may neither consume nor operate. Returns how many events were emitted, and when to come again; NULL if nothing is scheduled. Raises NX006, and errors that pass by themselves.';
+comment on function core_node.fire_due(integer) is 'For the timers of nodes: fires what is due, recurring and one-shot, but for restricted namespaces in which the caller may neither consume nor operate. Returns how many events were emitted, and when to come again; NULL if nothing is scheduled. Raises NX006, and errors that pass by themselves.';

@@ -22,7 +22,7 @@ begin
     select coalesce(sum(s.n_dead_tup), 0)
       into v_dead
       from pg_stat_all_tables s
-     where s.schemaname in ('core', 'core_private')
+     where s.schemaname in ('core', 'core_node', 'core_private')
         or (s.schemaname = 'pgmq' and s.relname in (select 'q_' || q.queue_name from core.queues q));
     if not pg_has_role(current_user, 'pg_read_all_stats', 'member') then
         return query
@@ -89,7 +89,7 @@ begin
             select c.oid, c.oid::regclass::text as name
               from pg_class c
              where c.relkind in ('r', 'p')
-               and (c.relnamespace in ('core'::regnamespace, 'core_private'::regnamespace)
+               and (c.relnamespace in ('core'::regnamespace, 'core_node'::regnamespace, 'core_private'::regnamespace)
                     or c.relnamespace = to_regnamespace('pgmq')
                        and c.relname in (select 'q_' || q.queue_name from core.queues q))),
         l as materialized (

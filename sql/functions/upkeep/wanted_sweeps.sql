@@ -4,10 +4,10 @@ language sql immutable
 set search_path = pg_catalog, pg_temp
 as $$
     values
-        ('promote', 'core.promote_delayed(10000)', interval '10 seconds', 'tick', 10),
+        ('promote', 'core_node.promote_delayed(10000)', interval '10 seconds', 'tick', 10),
         ('fire', 'core.fire_due_events(10000)', '10 seconds', 'tick', 15),
         ('tasks', 'core_private.fire_tasks(20000)', '1 second', 'tick', 16),
-        ('reap', 'core.reap_nodes()', '10 seconds', 'tick', 20),
+        ('reap', 'core_node.reap_nodes()', '10 seconds', 'tick', 20),
         ('express', 'core_private.sweep_express()', '10 seconds', 'tick', 25),
         ('expire_keys', 'core_private.expire_keys()', '1 minute', 'tick', 30),
         ('tombstones', 'core_private.remove_tombstones()', '1 minute', 'tick', 35),

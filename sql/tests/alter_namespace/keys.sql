@@ -21,5 +21,5 @@ select is((select retry from core.namespaces where namespace = 'mall'), '{"max_a
 select throws_ok(format('select core.alter_namespace(''mall'', %L)', o), 'NX007', null, 'refused: ' || o) from unnest(array['{"retry": {"bsae": null}}', '{"retry": null}', '{"retry": {"base": null, "x": 1}}']) o;
 select throws_ok($$select core.alter_namespace('mall', null)$$, 'NX005', null, 'no options');
 -- the defaults are those that delays are computed by
-select is(core.retry_delay('{}', n, 0.7), core.retry_delay(core_private.retry_defaults(), n, 0.7), 'after attempt ' || n) from generate_series(1, 12) n;
-select is(core.retry_delay('{}', 3, 0.5), interval '4 s', 'which are these'), is(core.retry_delay('{}', 20, 0), interval '4 min', 'and these'), is(core_private.max_attempts('{}', '{}'), 10, 'and so many');
+select is(core_node.retry_delay('{}', n, 0.7), core_node.retry_delay(core_private.retry_defaults(), n, 0.7), 'after attempt ' || n) from generate_series(1, 12) n;
+select is(core_node.retry_delay('{}', 3, 0.5), interval '4 s', 'which are these'), is(core_node.retry_delay('{}', 20, 0), interval '4 min', 'and these'), is(core_private.max_attempts('{}', '{}'), 10, 'and so many');

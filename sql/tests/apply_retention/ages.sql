@@ -2,7 +2,7 @@
 -- holds: L1, L2
 select core.create_namespace('shop');
 select core.emit_batch('shop', '{a,a}', '{1,2}');
-select core.claim('core_events_shop', '{a}', '{0}', 10, '30 s');
+select core_node.claim('core_events_shop', '{a}', '{0}', 10, '30 s');
 select core_private.bury('core_events_shop', 'n', '{1,2}', '{1,1}', '{r,r}', '{e,e}');
 select core.discard_dead_letter(1, 'no use');
 update nexus_test.clock set shift = '6 days 23 h';

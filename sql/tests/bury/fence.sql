@@ -2,7 +2,7 @@
 -- holds: L1, L2, L3
 select core.create_namespace('shop');
 select core.emit_batch('shop', '{a,a,a}', '{1,2,3}');
-select core.claim('core_events_shop', '{a}', '{0}', 10, '30 s');
+select core_node.claim('core_events_shop', '{a}', '{0}', 10, '30 s');
 select is((select array_agg(msg_id order by msg_id) from core_private.bury('core_events_shop', 'n', '{1,2,3,9}', '{1,0,1,1}', '{r,r,r,r}', '{e,e,null,e}')), array[1, 3]::bigint[], 'a stale or unknown one is not buried');
 select is((select array_agg(msg_id) from pgmq.q_core_events_shop), array[2]::bigint[], 'and stays where it was');
 select is((select array_agg(l.msg_id || q.msg_id::text order by l.msg_id) from core.dead_letters l join pgmq.q_core_events_shop_dlq q on q.msg_id = l.dlq_msg_id

@@ -2,7 +2,7 @@
 -- Pages are counted, not time: 20,000 rows or more of each, which a walk over all would show.
 -- holds: D1 (pages read, with and without statistics), D8
 select core.create_namespace('shop');
-select core.register_node('shop', 'n', true, '{mine,zz.*}');
+select core_node.register_node('shop', 'n', true, '{mine,zz.*}');
 create function pg_temp.pages(p_sql text) returns bigint language plpgsql as $$
 declare v_plan jsonb;
 begin
@@ -27,16 +27,16 @@ create function pg_temp.measure(p_analyzed boolean) returns void language plpgsq
 declare r record;
 begin
   for r in select * from (values
-    ('an empty poll', $s$select core.claim('core_events_shop', '{nothing}', '{0}', 200, '30 s', 300051, 250)$s$, 100::bigint),
-    ('a claim past hidden rows', $s$select core.claim('core_events_shop', '{mine}', '{0}', 200, '30 s', 0, 250)$s$, 2500),
-    ('a claim among foreign types', $s$select core.claim('core_events_shop', '{nothing}', '{0}', 200, '30 s', 200001, 250)$s$, 400),
-    ('a sweep past hidden rows', $s$select core.claim('core_events_shop', '{nothing}', '{0}', 200, '30 s', 0, 250, true)$s$, 400),
-    ('a wide window', $s$select core.claim('core_events_shop', '{nothing}', '{0}', 200, '30 s', 200001, 2000)$s$, 250),
-    ('a claim above the floor', $s$select core.claim('core_events_shop', '{mine}', '{0}', 5, '30 s', 300001, 5)$s$, 200),
-    ('promotion of what is due', $s$select core.promote_delayed(10)$s$, 250),
+    ('an empty poll', $s$select core_node.claim('core_events_shop', '{nothing}', '{0}', 200, '30 s', 300051, 250)$s$, 100::bigint),
+    ('a claim past hidden rows', $s$select core_node.claim('core_events_shop', '{mine}', '{0}', 200, '30 s', 0, 250)$s$, 2500),
+    ('a claim among foreign types', $s$select core_node.claim('core_events_shop', '{nothing}', '{0}', 200, '30 s', 200001, 250)$s$, 400),
+    ('a sweep past hidden rows', $s$select core_node.claim('core_events_shop', '{nothing}', '{0}', 200, '30 s', 0, 250, true)$s$, 400),
+    ('a wide window', $s$select core_node.claim('core_events_shop', '{nothing}', '{0}', 200, '30 s', 200001, 2000)$s$, 250),
+    ('a claim above the floor', $s$select core_node.claim('core_events_shop', '{mine}', '{0}', 5, '30 s', 300001, 5)$s$, 200),
+    ('promotion of what is due', $s$select core_node.promote_delayed(10)$s$, 250),
     ('a search for unhandled types', $s$select core_private.park('core_events_shop', 'shop', '{mine,other.*}', 1000)$s$, 250),
     ('bringing back among other parked ones', $s$select core_private.pull_back('core_events_shop', '{zz.*}', 10)$s$, 250),
-    ('looking for something to bring back', $s$select core.unpark('shop', 1)$s$, 200),
+    ('looking for something to bring back', $s$select core_node.unpark('shop', 1)$s$, 200),
     ('nothing to give up', $s$select core_private.give_up_parked('core_events_shop', 'shop', 'default', '0', 100)$s$, 100)) v(what, sql, most)
   loop
     insert into cost values (p_analyzed, r.what, pg_temp.pages(r.sql), r.most);

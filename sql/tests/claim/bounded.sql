@@ -6,7 +6,7 @@ select core.emit('shop', 'a');
 create function pg_temp.claim(p_floor bigint, p_window int default null, p_sweep boolean default false, p_limit int default 5) returns text language sql as $$
   select coalesce(string_agg(c.msg_id::text, ',' order by c.msg_id) filter (where c.outcome = 'claimed'), '-') || ' '
       || max(c.read_ct) filter (where c.outcome = 'window') || ' ' || coalesce(max(c.scanned_to)::text, '-')
-    from core.claim('core_events_shop', '{a}', '{0}', p_limit, '1 h', p_floor, p_window, p_sweep) c $$;
+    from core_node.claim('core_events_shop', '{a}', '{0}', p_limit, '1 h', p_floor, p_window, p_sweep) c $$;
 select is(pg_temp.claim(0), '1000001 1 1000001', 'it begins anywhere');
 select is(pg_temp.claim(0), '- 0 -', 'nothing is left');
 -- 20,000 rows that are hidden end a narrow window

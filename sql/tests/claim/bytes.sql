@@ -8,6 +8,6 @@ alter table pgmq.q_core_events_shop alter column message set storage external;
 update pgmq.q_core_events_shop set message = message || '{"n": 1}';
 create function pg_temp.claim() returns text language sql as $$
   select coalesce(string_agg(c.msg_id::text, ',' order by c.msg_id) filter (where c.outcome = 'claimed'), '-') || ' ' || max(c.scanned_to)
-    from core.claim('core_events_shop', '{a}', '{0}', 10, '1 h', 0) c $$;
+    from core_node.claim('core_events_shop', '{a}', '{0}', 10, '1 h', 0) c $$;
 select is(pg_temp.claim(), '1,2,3 3', 'it stops after what passed the bound, and says so');
 select is(pg_temp.claim(), '4,5 5', 'the next one goes on');

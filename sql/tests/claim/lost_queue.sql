@@ -1,35 +1,35 @@
 -- Whatever touches a queue without a table says so by its code; whatever does not goes on. Rights come first.
 -- holds: NS1-lost-queues
 select core.create_namespace('shop'), core.create_namespace('vault', '{"restricted": true}');
-select core.register_node('shop', 'n1', true, '{x}');
+select core_node.register_node('shop', 'n1', true, '{x}');
 create role t_node in role nexus_consumer, nexus_reader, nexus_operator;
 grant usage on schema tap to public; grant execute on all functions in schema tap to public;
 insert into core_private.express_batches (queue_name, xact_id, node_id, lowest, highest, opened_at) values ('core_events_shop', 1, 'n1', 1, 1, core.now());
 drop table pgmq.q_core_events_shop, pgmq.q_core_events_vault;
 create temporary table calls (sql text, lives boolean);
 insert into calls values
-  ('core.claim(%1$L, ''{x}'', ''{0}'', 1, ''30 s'')', false),
-  ('core.claim(%1$L, ''{x}'', ''{0}'', 0, ''30 s'')', false),
-  ('core.claim_batch(%1$L, ''{x}'', ''{0}'', 1, p_key => 1, p_within => ''10 s'')', false),
-  ('core.claim_batch(%1$L, ''{x}'', ''{0}'', 1, p_lease => ''30 s'')', false),
-  ('core.claim_these(%1$L, ''{1}'', ''{0}'', ''30 s'')', false),
-  ('core.settle(%1$L, ''n1'', ''{1}'', ''{1}'', array[core.now()])', false),
-  ('core.settle(%1$L, ''n1'', ''{}'', ''{}'', ''{}'', ''{1}'', ''{1}'', array[core.now()], ''{retry}'', ''{null}'', ''{null}'', ''{r}'', ''{e}'')', false),
-  ('core.settle_batch(%1$L, ''n1'', null, ''{1}'', ''{1}'', array[core.now()])', false),
-  ('core.settle_and_claim(%1$L, ''n1'', ''{}'', ''{}'', ''{}'', ''{}'', ''{}'', ''{}'', ''{}'', ''{}'', ''{}'', ''{}'', ''{}'', ''{x}'', ''{0}'', 1, ''30 s'')', false),
-  ('core.extend(%1$L, ''{1}'', ''{1}'', array[core.now()], ''30 s'')', false),
+  ('core_node.claim(%1$L, ''{x}'', ''{0}'', 1, ''30 s'')', false),
+  ('core_node.claim(%1$L, ''{x}'', ''{0}'', 0, ''30 s'')', false),
+  ('core_node.claim_batch(%1$L, ''{x}'', ''{0}'', 1, p_key => 1, p_within => ''10 s'')', false),
+  ('core_node.claim_batch(%1$L, ''{x}'', ''{0}'', 1, p_lease => ''30 s'')', false),
+  ('core_node.claim_these(%1$L, ''{1}'', ''{0}'', ''30 s'')', false),
+  ('core_node.settle(%1$L, ''n1'', ''{1}'', ''{1}'', array[core.now()])', false),
+  ('core_node.settle(%1$L, ''n1'', ''{}'', ''{}'', ''{}'', ''{1}'', ''{1}'', array[core.now()], ''{retry}'', ''{null}'', ''{null}'', ''{r}'', ''{e}'')', false),
+  ('core_node.settle_batch(%1$L, ''n1'', null, ''{1}'', ''{1}'', array[core.now()])', false),
+  ('core_node.settle_and_claim(%1$L, ''n1'', ''{}'', ''{}'', ''{}'', ''{}'', ''{}'', ''{}'', ''{}'', ''{}'', ''{}'', ''{}'', ''{}'', ''{x}'', ''{0}'', 1, ''30 s'')', false),
+  ('core_node.extend(%1$L, ''{1}'', ''{1}'', array[core.now()], ''30 s'')', false),
   ('core.ack(%2$L, ''default'', 1, 1, core.now())', false),
-  ('core.look(%1$L, ''10 s'')', false),
-  ('core.open_express(%1$L, ''n1'', 1, ''{1}'')', false),
+  ('core_node.look(%1$L, ''10 s'')', false),
+  ('core_node.open_express(%1$L, ''n1'', 1, ''{1}'')', false),
   ('core.peek(%1$L)', false),
   ('core.purge_queue(%1$L, %1$L)', false),
-  ('core.wait_for_wake(array[%1$L], ''10 s'')', true),
-  ('core.consumer_settings(%2$L, ''default'')', true),
-  ('core.register_node(%2$L, ''n2'', false, ''{x}'')', true),
-  ('core.unpark(%2$L)', true),
-  ('core.metrics_sample(%2$L)', true),
-  ('core.close_express(%1$L, 1)', true),
-  ('core.recall_express(%1$L, ''n1'', ''{1}'')', true);
+  ('core_node.wait_for_wake(array[%1$L], ''10 s'')', true),
+  ('core_node.consumer_settings(%2$L, ''default'')', true),
+  ('core_node.register_node(%2$L, ''n2'', false, ''{x}'')', true),
+  ('core_node.unpark(%2$L)', true),
+  ('core_node.metrics_sample(%2$L)', true),
+  ('core_node.close_express(%1$L, 1)', true),
+  ('core_node.recall_express(%1$L, ''n1'', ''{1}'')', true);
 select throws_ok('select ' || format(sql, 'core_events_shop', 'shop'), 'NX110', $$queue tables of namespace 'shop' are missing$$, sql) from calls where not lives;
 select lives_ok('select ' || format(sql, 'core_events_shop', 'shop'), sql) from calls where lives;
 select is((select count(*)::int from core_private.express_batches), 0, 'marks are taken back');
@@ -41,7 +41,7 @@ begin
 exception when others then return sqlstate;
 end $$;
 select is(pg_temp.as_stranger('select ' || format(sql, 'core_events_vault', 'vault')), 'NX402', 'first the rights: ' || sql) from calls where not lives;
-select is((select count(*)::int from core.look('core_events_shop_dlq', '1 s')), 1, 'the dead-letter queue is there');
+select is((select count(*)::int from core_node.look('core_events_shop_dlq', '1 s')), 1, 'the dead-letter queue is there');
 create temporary table d as select * from core.emit('shop', 'x', '{}', '{"delay": "1 h"}');
 select is((select state from d, core.event_status(d.event_id)), 'delayed', 'what became of an event is told');
 select core.create_namespace('shop');

@@ -4,12 +4,12 @@ select core.create_namespace('shop');
 select core.emit_batch('shop', array_fill('a'::text, array[5]), array_fill('1'::jsonb, array[5]));
 create temporary table c (n int, outcome text, msg_id bigint, read_ct int, headers jsonb, last_read_at timestamptz);
 create function pg_temp.take(p_n integer, p_alone boolean = true, p_max integer = 3, p_limit integer = 10) returns text language sql as $$
-  insert into c select p_n, outcome, msg_id, read_ct, headers, last_read_at from core.claim('core_events_shop', '{a}', array[p_max], p_limit, '30 s', p_alone => p_alone) where outcome <> 'window';
+  insert into c select p_n, outcome, msg_id, read_ct, headers, last_read_at from core_node.claim('core_events_shop', '{a}', array[p_max], p_limit, '30 s', p_alone => p_alone) where outcome <> 'window';
   select coalesce(string_agg(format('%s %s/%s', outcome, msg_id, read_ct), ', ' order by outcome desc, msg_id), '') from c where n = p_n $$;
 create function pg_temp.attempt(p_n integer, p_id bigint) returns integer language sql as $$
   select core_private.attempt_of(read_ct - 1, headers) + 1 from c where n = p_n and msg_id = p_id $$;
 create function pg_temp.settle(p_n integer, p_id bigint, p_action text) returns text language sql as $$
-  select coalesce(string_agg(s.outcome, ' '), 'acked') from c left join lateral core.settle('core_events_shop', 'n', case when p_action = 'ack' then array[c.msg_id] else '{}' end,
+  select coalesce(string_agg(s.outcome, ' '), 'acked') from c left join lateral core_node.settle('core_events_shop', 'n', case when p_action = 'ack' then array[c.msg_id] else '{}' end,
       case when p_action = 'ack' then array[c.read_ct] else '{}' end, case when p_action = 'ack' then array[c.last_read_at] else '{}' end,
       case when p_action <> 'ack' then array[c.msg_id] else '{}' end, case when p_action <> 'ack' then array[c.read_ct] else '{}' end, case when p_action <> 'ack' then array[c.last_read_at] else '{}' end,
       case when p_action <> 'ack' then array[p_action] else '{}' end, case when p_action <> 'ack' then array[interval '0'] else '{}' end, case when p_action <> 'ack' then array[null::jsonb] else '{}' end,
@@ -68,18 +68,18 @@ select is(pg_temp.settle(23, 9, 'ack'), 'acked', 'handled');
 
 -- a crowd of them
 select core.emit_batch('shop', array_fill('a'::text, array[300]), array_fill('1'::jsonb, array[300]));
-select core.claim('core_events_shop', '{a}', '{3}', 300, '30 s', p_window => 300);
+select core_node.claim('core_events_shop', '{a}', '{3}', 300, '30 s', p_window => 300);
 update nexus_test.clock set shift = '250 s';
-create temporary table w as select * from core.claim('core_events_shop', '{a}', '{3}', 50, '30 s', p_window => 300);
+create temporary table w as select * from core_node.claim('core_events_shop', '{a}', '{3}', 50, '30 s', p_window => 300);
 select is((select string_agg(outcome || read_ct, ' ' order by outcome) from w where outcome <> 'claimed'), 'alone49 window300', 'a wide window looks at all and locks what it could take');
 select is((select count(*)::int from w where outcome = 'claimed'), 1, 'one is taken');
 
 -- within the limit
 delete from pgmq.q_core_events_shop;
 select core.emit_batch('shop', array_fill('a'::text, array[4]), array_fill('1'::jsonb, array[4]));
-select core.claim('core_events_shop', '{a}', '{3}', 1, '30 s');
+select core_node.claim('core_events_shop', '{a}', '{3}', 1, '30 s');
 update nexus_test.clock set shift = '300 s';
-select is((select count(*)::int from core.claim('core_events_shop', '{a}', '{3}', 2, '30 s', p_window => 4) where outcome = 'claimed'), 2, 'the one that goes alone is one of those asked for');
+select is((select count(*)::int from core_node.claim('core_events_shop', '{a}', '{3}', 2, '30 s', p_window => 4) where outcome = 'claimed'), 2, 'the one that goes alone is one of those asked for');
 
 -- what headers say is not believed
 delete from pgmq.q_core_events_shop;
@@ -89,7 +89,7 @@ declare v_n integer := 0; begin
   while exists (select from pgmq.q_core_events_shop) loop
     v_n := v_n + 1;
     update nexus_test.clock set shift = make_interval(secs => 400 + 31 * v_n);
-    perform core.claim('core_events_shop', '{a}', '{3}', 10, '30 s');
+    perform core_node.claim('core_events_shop', '{a}', '{3}', 10, '30 s');
     exit when v_n > 60;
   end loop;
   return v_n; end $$;

@@ -17,7 +17,7 @@ select is(pg_temp.harm($$delete from core.queues where queue_name = 'core_events
 select is(pg_temp.harm($$delete from core.consumers where namespace = 'shop'$$), 'core_events_shop {registry}', 'of the consumer, and with it of its queue');
 select is(pg_temp.harm($$update core.queues set consumer_id = null where queue_name = 'core_events_shop'$$), 'core_events_shop {registry}', 'a queue without its consumer');
 select is((select details -> 'made_again' from core.audit_log order by audit_id desc limit 1), '["core_events_shop"]', 'the trail has it');
-select is((select count(*)::int from core.claim('core_events_shop', '{x}', '{1}', 1, '30 s') where outcome = 'claimed'), 1, 'what was on it can be claimed');
+select is((select count(*)::int from core_node.claim('core_events_shop', '{x}', '{1}', 1, '30 s') where outcome = 'claimed'), 1, 'what was on it can be claimed');
 create temporary table ids as select max(msg_id) as n from pgmq.q_core_events_shop;
 select is(pg_temp.harm($$delete from core.queues where queue_name = 'core_events_shop'; drop table pgmq.q_core_events_shop$$), 'core_events_shop {registry}', 'the row and the table');
 select ok((core.emit('shop', 'x')).message_id > (select n from ids), 'and no id comes back');

@@ -27,7 +27,7 @@ select is((select message_id from core.emit('shop', 'order.c')), null, 'no messa
 select core.emit_batch('shop', '{x}', '{1}');
 select is(pg_temp.counts(), '8 4 3 6 6', 'which can be switched off');
 update nexus_test.clock set shift = '2 h';
-select is(core.promote_delayed(), 6, 'what is due is moved');
+select is(core_node.promote_delayed(), 6, 'what is due is moved');
 select is((select count(*)::int from pgmq.q_core_events_shop m where m.headers ->> 'nexus-due' is not null), 2, 'what was moved says when it was due');
 select is(pg_temp.counts(), '8 6 5 8 0', 'to the queue of each');
 select is((select count(distinct message ->> 'eventUid')::int from pgmq.q_core_events_shop__mail m where exists (select from core.event_log e where e.event_uid::text = m.message ->> 'eventUid' and e.event_type = m.message ->> 'eventType')), 5, 'each message is its event');

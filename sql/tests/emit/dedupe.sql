@@ -17,11 +17,11 @@ declare k text; c record;
 begin
   foreach k in array '{handled,rejected,discarded}'::text[] loop
     perform core.emit('shop', 'kept', '1', jsonb_build_object('dedupe_key', k));
-    select * into strict c from core.claim('core_events_shop', '{kept}', '{0}', 10, '1 min') x where x.outcome = 'claimed';
+    select * into strict c from core_node.claim('core_events_shop', '{kept}', '{0}', 10, '1 min') x where x.outcome = 'claimed';
     if k = 'handled' then
-      perform core.settle('core_events_shop', null, array[c.msg_id], array[c.read_ct], array[c.last_read_at]);
+      perform core_node.settle('core_events_shop', null, array[c.msg_id], array[c.read_ct], array[c.last_read_at]);
     else
-      perform core.settle('core_events_shop', null, '{}', '{}', '{}', array[c.msg_id], array[c.read_ct], array[c.last_read_at], '{reject}', '{null}', '{null}', '{r}', '{e}');
+      perform core_node.settle('core_events_shop', null, '{}', '{}', '{}', array[c.msg_id], array[c.read_ct], array[c.last_read_at], '{reject}', '{null}', '{null}', '{r}', '{e}');
     end if;
   end loop;
   perform core.discard_dead_letter(max(dead_letter_id), 'not wanted') from core.dead_letters;

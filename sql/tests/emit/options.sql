@@ -8,9 +8,9 @@ select throws_ok(format('select core.emit(''shop'', ''x'', ''{}'', %L)', o), c, 
                (jsonb_build_object('headers', jsonb_build_object('h', repeat('k', 70000)))::text, 'NX604')) v(o, c);
 select is((select message_id from core.emit('shop', 'x', '{}', '{"delay": "1h"}')), null, 'no message id while delayed');
 select is((select count(*)::int from core.delayed), 1, 'what is due later waits apart');
-select is(core.promote_delayed(), 0, 'and is not promoted before it is due');
+select is(core_node.promote_delayed(), 0, 'and is not promoted before it is due');
 update nexus_test.clock set shift = '61 min';
-select is(core.promote_delayed(), 1, 'but then');
+select is(core_node.promote_delayed(), 1, 'but then');
 select is((select count(*)::int from pgmq.q_core_events_shop), 1, 'to its queue');
 select throws_ok(format($$select core.emit('shop', 'a', '1', '{"authored_at": "%s"}')$$, v), 'NX005', null, v || ' is refused by name')
   from unnest(array['20000-01-01T00:00:00Z', '9999-12-31T23:59:59-12:00', '2027-01-31T08:00:00+99:00', '2027-01-31T08:00:00+15:60']) v;

@@ -4,22 +4,22 @@ select core.create_namespace('shop', '{"dedupe_for": "1 day", "unhandled_after":
 create function pg_temp.emit(p_key text, p_more jsonb = '{}') returns boolean language sql as $$
   select duplicate from core.emit('shop', 'sync', '1', jsonb_build_object('dedupe_key', p_key, 'dedupe_while', 'pending') || p_more) $$;
 create function pg_temp.claim() returns setof record language sql as $$
-  select c.* from core.claim('core_events_shop', '{sync}', '{0}', 10, '1 min') c where c.outcome = 'claimed' $$;
+  select c.* from core_node.claim('core_events_shop', '{sync}', '{0}', 10, '1 min') c where c.outcome = 'claimed' $$;
 create function pg_temp.settle(p_how text) returns void language plpgsql as $$
 declare c record;
 begin
-  select * into strict c from core.claim('core_events_shop', '{sync}', '{0}', 10, '1 min') x where x.outcome = 'claimed';
+  select * into strict c from core_node.claim('core_events_shop', '{sync}', '{0}', 10, '1 min') x where x.outcome = 'claimed';
   if p_how = 'handled' then
-    perform core.settle('core_events_shop', null, array[c.msg_id], array[c.read_ct], array[c.last_read_at]);
+    perform core_node.settle('core_events_shop', null, array[c.msg_id], array[c.read_ct], array[c.last_read_at]);
   else
-    perform core.settle('core_events_shop', null, '{}', '{}', '{}', array[c.msg_id], array[c.read_ct], array[c.last_read_at], array[p_how], '{1 s}', '{null}', '{r}', '{e}');
+    perform core_node.settle('core_events_shop', null, '{}', '{}', '{}', array[c.msg_id], array[c.read_ct], array[c.last_read_at], array[p_how], '{1 s}', '{null}', '{r}', '{e}');
   end if;
 end $$;
 select ok(not pg_temp.emit('k'), 'the first is written');
 select ok(pg_temp.emit('k'), 'a second while it waits is not');
-create temporary table c as select * from core.claim('core_events_shop', '{sync}', '{0}', 10, '1 min') x where x.outcome = 'claimed';
+create temporary table c as select * from core_node.claim('core_events_shop', '{sync}', '{0}', 10, '1 min') x where x.outcome = 'claimed';
 select ok(pg_temp.emit('k'), 'nor while it is being handled');
-select core.settle('core_events_shop', null, array[msg_id], array[read_ct], array[last_read_at]) from c;
+select core_node.settle('core_events_shop', null, array[msg_id], array[read_ct], array[last_read_at]) from c;
 select ok(not pg_temp.emit('k'), 'once it has been handled the key is free');
 select is((select count(*)::int from core.event_keys), 1, 'one key is remembered');
 select pg_temp.settle('retry');
@@ -39,7 +39,7 @@ select ok(not pg_temp.emit('late', '{"delay": "2 h"}'), 'delayed');
 select ok(pg_temp.emit('late'), 'while it is delayed it is pending');
 select is((select s.state from core.event_log l cross join core.event_status(l.event_id) s where l.event_id = (select event_id from core.event_keys where key = 'late')), 'delayed', 'its status says so');
 update nexus_test.clock set shift = '3 days 3 h';
-select is(core.promote_delayed(), 1, 'it is due');
+select is(core_node.promote_delayed(), 1, 'it is due');
 select ok(pg_temp.emit('late'), 'on the queue it still is');
 select is((select (q.msg_id = k.msg_id, q.headers ->> 'nexus-due' is not null)::text from pgmq.q_core_events_shop q join core.event_keys k on k.key = 'late'), '(t,t)', 'it is the message that was drawn for it');
 select pg_temp.settle('handled');
@@ -78,7 +78,7 @@ select throws_ok($$ select core.emit('shop', 'sync', '1', '{"dedupe_key": "k", "
 -- parked, since nobody handles its type any more
 select core.purge_queue('core_events_shop', 'core_events_shop');
 select ok(not (select duplicate from core.emit('shop', 'other', '1', '{"dedupe_key": "parked", "dedupe_while": "pending"}')), 'of a type that nobody handles');
-select core.register_node('shop', 'n1', true, '{sync}');
+select core_node.register_node('shop', 'n1', true, '{sync}');
 select is(core_private.park_unhandled() ->> 'parked', '1', 'it is parked');
 select ok(pg_temp.emit('parked'), 'and pending');
 select core.cancel_deliveries('shop', array[event_id], 'not wanted') from core.event_keys where key = 'parked';

@@ -7,7 +7,7 @@ create function pg_temp.queue() returns text language sql as $$
   select string_agg(case when read_ct = 0 then 'queued' else 'taken' end, ' ' order by msg_id) from pgmq.q_core_events_shop $$;
 create temporary table c as select null::bigint as msg_id, null::integer as read_ct, null::timestamptz as last_read_at limit 0;
 create function pg_temp.claim() returns void language sql as $$
-  insert into c select x.msg_id, x.read_ct, x.last_read_at from core.claim('core_events_shop', '{sync}', '{0}', 1, '1 min') x where x.outcome = 'claimed' $$;
+  insert into c select x.msg_id, x.read_ct, x.last_read_at from core_node.claim('core_events_shop', '{sync}', '{0}', 1, '1 min') x where x.outcome = 'claimed' $$;
 select ok(not pg_temp.emit(), 'the first is written');
 select ok(pg_temp.emit(), 'a second while it waits is not');
 select pg_temp.claim();
@@ -16,14 +16,14 @@ select ok(pg_temp.emit(), 'and keeps the key');
 select is(pg_temp.queue(), 'taken queued', 'one is handled, one waits');
 select ok(pg_temp.emit('pending'), 'who asks for it while pending is a duplicate of that');
 -- a retry waits again
-select core.settle('core_events_shop', null, '{}', '{}', '{}', array[msg_id], array[read_ct], array[last_read_at], '{retry}', '{1 s}', '{null}', '{r}', '{e}') from c;
+select core_node.settle('core_events_shop', null, '{}', '{}', '{}', array[msg_id], array[read_ct], array[last_read_at], '{retry}', '{1 s}', '{null}', '{r}', '{e}') from c;
 delete from c;
 select core.cancel_deliveries('shop', array[event_id], 'the retry is what is looked at') from core.event_keys;
 select ok(not pg_temp.emit(), 'the key went with its own event');
 update nexus_test.clock set shift = '1 min';
 select core.cancel_deliveries('shop', array(select (message ->> 'eventId')::bigint from pgmq.q_core_events_shop where read_ct > 0), 'not wanted');
 select pg_temp.claim();
-select core.settle('core_events_shop', null, '{}', '{}', '{}', array[msg_id], array[read_ct], array[last_read_at], '{retry}', '{10 s}', '{null}', '{r}', '{e}') from c;
+select core_node.settle('core_events_shop', null, '{}', '{}', '{}', array[msg_id], array[read_ct], array[last_read_at], '{retry}', '{10 s}', '{null}', '{r}', '{e}') from c;
 delete from c;
 select ok(pg_temp.emit(), 'what waits for its next attempt is queued');
 update nexus_test.clock set shift = '2 min';
@@ -33,7 +33,7 @@ select pg_temp.claim();
 update nexus_test.clock set shift = '10 min';
 select ok(pg_temp.emit('pending'), 'it is pending');
 select ok(not pg_temp.emit(), 'but nobody knows that it will be handled once more');
-select core.settle('core_events_shop', null, array[msg_id], array[read_ct], array[last_read_at]) from c;
+select core_node.settle('core_events_shop', null, array[msg_id], array[read_ct], array[last_read_at]) from c;
 select is(pg_temp.queue(), 'queued', 'which settles late, and the second is there');
 -- a batch
 select core.purge_queue('core_events_shop', 'core_events_shop');
@@ -46,6 +46,6 @@ select is((select string_agg(duplicate::text, ' ') from core.emit_batch('shop', 
 select core.purge_queue('core_events_shop', 'core_events_shop');
 select core.emit('shop', 'other', '1', '{"dedupe_key": "p", "dedupe_while": "queued"}');
 update nexus_test.clock set shift = '2 h';
-select core.register_node('shop', 'n1', true, '{sync}');
+select core_node.register_node('shop', 'n1', true, '{sync}');
 select is(core_private.park_unhandled() ->> 'parked', '1', 'it is parked');
 select ok((select duplicate from core.emit('shop', 'other', '1', '{"dedupe_key": "p", "dedupe_while": "queued"}')), 'and queued');

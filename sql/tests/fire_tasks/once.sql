@@ -11,12 +11,12 @@ create temporary table t as select core.schedule_task('shop', 'report', '* * * *
 select core.schedule_task('shop', 'other', '* * * * *', 'other', '{}', '{"jitter": "1 h"}');
 update core.scheduled_tasks set jitter_offset = '20 s', next_run_at = next_slot + interval '20 s' where name = 'other';
 select is(core_private.fire_tasks(100), 0, 'not before its time');
-select is((select next_due from core.fire_due()), '2026-12-01 12:01Z', 'nodes are told when');
+select is((select next_due from core_node.fire_due()), '2026-12-01 12:01Z', 'nodes are told when');
 update nexus_test.clock set frozen = '2026-12-01 12:01:05Z';
-select is((select fired from core.fire_due()), 1, 'due');
+select is((select fired from core_node.fire_due()), 1, 'due');
 select is((select last_error from core.scheduled_tasks where name = 'report'), null, 'no error');
 select is(core_private.fire_tasks(100), 0, 'once');
-select is((select next_due from core.fire_due()), '2026-12-01 12:01:20Z', 'jitter comes after the slot');
+select is((select next_due from core_node.fire_due()), '2026-12-01 12:01:20Z', 'jitter comes after the slot');
 select results_eq($$select s.slot, s.status, s.lateness, s.event_uid = core_private.slot_uid(s.task_id, s.slot) from core.task_slots s$$,
   $$values ('2026-12-01 12:01Z'::timestamptz, 'fired', '5 s'::interval, true)$$, 'ledger');
 select results_eq($$select l.event_type, l.payload, l.slot, l.scheduled_task_id, l.event_id = s.event_id and l.event_uid = s.event_uid, l.principal = session_user, l.metadata - 'messageId' from core.event_log l cross join core.task_slots s$$,
@@ -41,5 +41,5 @@ delete from core.scheduled_tasks where name = 'report';
 update nexus_test.clock set frozen = '2026-12-01 12:11:30Z';
 select is(core_private.fire_tasks(100), 2, 'so is ends_at');
 select is((select next_run_at from core.scheduled_tasks), null, 'after which it is over');
-select is((select next_due from core.fire_due()), null, 'and nodes need not come');
+select is((select next_due from core_node.fire_due()), null, 'and nodes need not come');
 select is((select count(*)::int from core.event_log), 4, 'four events in all');

@@ -13,7 +13,7 @@ select pg_temp.at('03:05');
 select is(pg_temp.ledger('allow'), '01 fired, 02 fired, 03 fired', 'allow');
 select is(pg_temp.ledger('skip'), '01 fired, 02 skipped, 03 skipped', 'skip');
 select is(pg_temp.ledger('queue_one'), '01 fired, 02 waiting, 03 skipped', 'queue_one: one waits at most');
-select is((select next_due from core.fire_due()), '2026-12-01 12:03:06Z', 'while one waits nodes come each second');
+select is((select next_due from core_node.fire_due()), '2026-12-01 12:03:06Z', 'while one waits nodes come each second');
 -- a retry keeps its message, parked or put off: still open
 delete from pgmq.q_core_events_shop q using core.event_log l where q.message ->> 'eventType' = 'skip' and l.event_type = 'skip';
 update pgmq.q_core_events_shop set vt = '2027-01-01', read_ct = 3 where message ->> 'eventType' = 'queue_one';
@@ -34,8 +34,8 @@ select is((select slot from core.event_log where event_type = 'queue_one' order 
 select is((select waiting_slot from core.scheduled_tasks where name = 'queue_one'), null, 'nothing waits');
 select is(pg_temp.ledger('skip'), '01 fired, 02 skipped, 03 skipped, 04 fired', 'skip');
 -- a dead letter is done; its replay does not count
-create temporary table held as select * from core.claim('core_events_shop', '{skip}', '{1}', 100, '1 minute') where outcome = 'claimed';
-select is((select outcome from core.settle('core_events_shop', null, '{}', '{}', '{}', array[(select msg_id from held)], array[(select read_ct from held)], array[(select last_read_at from held)], '{reject}', array[null]::interval[], array[null]::jsonb[], '{no}', '{no}')), 'buried', 'rejected');
+create temporary table held as select * from core_node.claim('core_events_shop', '{skip}', '{1}', 100, '1 minute') where outcome = 'claimed';
+select is((select outcome from core_node.settle('core_events_shop', null, '{}', '{}', '{}', array[(select msg_id from held)], array[(select read_ct from held)], array[(select last_read_at from held)], '{reject}', array[null]::interval[], array[null]::jsonb[], '{no}', '{no}')), 'buried', 'rejected');
 select core.replay_dead_letters('{"namespace": "shop"}');
 select pg_temp.at('05:05');
 select is(pg_temp.ledger('skip'), '01 fired, 02 skipped, 03 skipped, 04 fired, 05 fired', 'after a dead letter it fires again');

@@ -1,7 +1,7 @@
 -- Whatever is put on a queue by hand is handled, shown or skipped row by row, and stops nothing else.
 -- holds: P1-hostile
 select core.create_namespace('shop');
-select core.register_node('shop', 'n1', true, '{x}');
+select core_node.register_node('shop', 'n1', true, '{x}');
 create temporary table odd (n int, read_ct int, enqueued_at timestamptz, last_read_at timestamptz, vt timestamptz, message jsonb, headers jsonb);
 insert into odd
 select row_number() over ()::int, r.ct, e.at, l.at, v.at, m.m, h.h
@@ -23,12 +23,12 @@ select is((select visible + in_flight + waiting from core.queue_metrics where qu
 select is((select count(*)::int from core.queue_metrics), 2, 'and both queues');
 update pgmq.q_core_events_shop set enqueued_at = 'infinity' where msg_id = 1;
 select is((select oldest_msg_age_seconds from core.queue_metrics where queue_name = 'core_events_shop'), null, 'what was never put there has no age');
-select ok(core.metrics_sample('shop') -> 'queues' -> 0 ->> 'visible' is not null, 'so does the sample of nodes');
+select ok(core_node.metrics_sample('shop') -> 'queues' -> 0 ->> 'visible' is not null, 'so does the sample of nodes');
 select is((select count(*)::int from core.peek('core_events_shop', 1000)), 1000, 'peek shows them');
 select lives_ok('select core_private.set_aside()', 'they are set aside, or left');
 select lives_ok('select core_private.park_unhandled()', 'parked, or left');
 select lives_ok('select * from core.unhandled_types', 'listed');
-select lives_ok('select core.promote_delayed(10000)', 'promoted');
+select lives_ok('select core_node.promote_delayed(10000)', 'promoted');
 select lives_ok($$select core.event_status(1)$$, 'looked up');
 select lives_ok($$select core.event_status(1, true)$$, 'thoroughly');
 
@@ -37,10 +37,10 @@ create function pg_temp.work() returns int language plpgsql as $$
 declare v_n int; v_all int := 0;
 begin
     for i in 1..40 loop
-        with c as materialized (select c.msg_id, c.read_ct, c.last_read_at from core.claim('core_events_shop', '{x}', '{3}', 100, '1 min', p_sweep => i % 2 = 0) c where c.outcome = 'claimed'),
+        with c as materialized (select c.msg_id, c.read_ct, c.last_read_at from core_node.claim('core_events_shop', '{x}', '{3}', 100, '1 min', p_sweep => i % 2 = 0) c where c.outcome = 'claimed'),
         s as materialized (
             select s.* from (select array_agg(msg_id) as ids, array_agg(read_ct) as cts, array_agg(last_read_at) as ats, count(*)::int as n from c) f,
-            lateral core.settle('core_events_shop', 'n1', '{}', '{}', '{}', f.ids, f.cts, f.ats,
+            lateral core_node.settle('core_events_shop', 'n1', '{}', '{}', '{}', f.ids, f.cts, f.ats,
                 (select array_agg((array['retry', 'reject', 'release'])[1 + u % 3]) from generate_series(1, f.n) u), array_fill('0'::interval, array[f.n]),
                 array_fill(null::jsonb, array[f.n]), array_fill('r'::text, array[f.n]), array_fill('e'::text, array[f.n])) s)
         select count(*) into v_n from s;
@@ -49,9 +49,9 @@ begin
     return v_all;
 end $$;
 select cmp_ok(pg_temp.work(), '>', 100, 'they are claimed and settled');
-select lives_ok($$select core.claim_batch('core_events_shop', '{x}', '{3}', 1000, p_lease => '1 min')$$, 'in batches, too');
-select lives_ok($$select core.claim_batch('core_events_shop', '{x}', '{3}', 1000, p_key => 1, p_within => '1 min')$$, 'and in express');
-select lives_ok($$select core.extend('core_events_shop', array(select msg_id from pgmq.q_core_events_shop where read_ct > 0), array(select read_ct from pgmq.q_core_events_shop where read_ct > 0), array(select last_read_at from pgmq.q_core_events_shop where read_ct > 0), '1 min')$$, 'extended');
+select lives_ok($$select core_node.claim_batch('core_events_shop', '{x}', '{3}', 1000, p_lease => '1 min')$$, 'in batches, too');
+select lives_ok($$select core_node.claim_batch('core_events_shop', '{x}', '{3}', 1000, p_key => 1, p_within => '1 min')$$, 'and in express');
+select lives_ok($$select core_node.extend('core_events_shop', array(select msg_id from pgmq.q_core_events_shop where read_ct > 0), array(select read_ct from pgmq.q_core_events_shop where read_ct > 0), array(select last_read_at from pgmq.q_core_events_shop where read_ct > 0), '1 min')$$, 'extended');
 update nexus_test.clock set shift = '40 days';
 select core.touch_node_heartbeat('n1');
 select is((select string_agg(e ->> 'sweep' || ' ' || (e ->> 'error'), ', ') from jsonb_array_elements(core.tick() -> 'ran') e where e ? 'error' and e ->> 'sweep' <> 'partitions'), null, 'no sweep fails');

@@ -9,9 +9,9 @@ insert into core.queues (queue_name, namespace, consumer_id) select queue_name, 
 set local role nexus_owner;
 select core_private.create_queue('core_events_shop__mailer');
 reset role;
-select core.promote_delayed();
+select core_node.promote_delayed();
 select core.emit_batch('shop', '{mail.sent,other}', '{3,4}');
-select core.register_node('shop', 'n', true, '{a,b}', '{}', '{default,mailer}');
+select core_node.register_node('shop', 'n', true, '{a,b}', '{}', '{default,mailer}');
 select is(core_private.park_unhandled(), '{"buried": 0, "parked": 5, "removed": 0, "unparked": 0}', 'each consumer for itself');
 select is((select string_agg(queue_name || ' ' || event_type || ' ' || n, ', ' order by queue_name, event_type) from (select queue_name, event_type, count(*) as n from core.parked group by 1, 2) g),
   'core_events_shop mail.sent 3, core_events_shop other 1, core_events_shop__mailer mail.sent 1', 'on its own queue');
@@ -22,5 +22,5 @@ select is((select string_agg(consumer || ' ' || event_type || ' ' || payload, ',
 select is((select removed from core_private.parking where queue_name = 'core_events_shop'), 1::bigint, 'which is counted');
 select core.emit('shop', 'mail.sent', '5');
 select core_private.park_unhandled();
-select core.register_node('shop', 'm', true, '{mail.*}', '{}', '{mailer}');
+select core_node.register_node('shop', 'm', true, '{mail.*}', '{}', '{mailer}');
 select is((select string_agg(queue_name, ',') from core.parked), 'core_events_shop', 'a node of one consumer handles nothing of another');

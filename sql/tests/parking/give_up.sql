@@ -4,20 +4,20 @@ select core.create_namespace('shop', '{"unhandled_after": "10 min"}');
 create function pg_temp.run(p_shift interval) returns text language plpgsql as $$
 begin
   update nexus_test.clock set shift = shift + p_shift;
-  perform core.reap_nodes();
+  perform core_node.reap_nodes();
   return core_private.park_unhandled();
 end $$;
 create function pg_temp.beat() returns void language sql as $$ update core.nodes set last_heartbeat = core.now() where state = 'active' $$;
-create temporary table n1 as select * from core.register_node('shop', 'n1', true, '{a}');
+create temporary table n1 as select * from core_node.register_node('shop', 'n1', true, '{a}');
 select core.emit('shop', 'x', '{"n": 1}', '{"headers": {"k": "v"}}');
 select is(pg_temp.run('0'), '{"buried": 0, "parked": 1, "removed": 0, "unparked": 0}', 'parked');
-select core.heartbeat('n1', (select incarnation from n1), 'active');
+select core_node.heartbeat('n1', (select incarnation from n1), 'active');
 select pg_temp.run('60 s'), pg_temp.beat() from generate_series(1, 5);
 select is((select lived between '299 s' and '301 s' from core_private.parking), true, 'five minutes of life');
 -- an outage of three hours, during which nobody or somebody (pg_cron) runs the sweep
 select pg_temp.run('1 h'), pg_temp.run('1 h'), pg_temp.run('1 h');
 select is((select state from core.nodes), 'lost', 'the node is gone');
-select core.register_node('shop', 'n1', true, '{a}');
+select core_node.register_node('shop', 'n1', true, '{a}');
 update core.nodes set state = 'active';
 select pg_temp.run('30 s'), pg_temp.beat();
 select is((select lived between '329 s' and '331 s' from core_private.parking), true, 'an outage is no life');

@@ -6,7 +6,7 @@ create function pg_temp.park(p_namespace text, p_id bigint, p_type text) returns
   insert into core.parked (queue_name, event_type, msg_id, namespace, event_id, read_ct, enqueued_at, message, parked_at, lived)
   values ('core_events_' || p_namespace, p_type, p_id, p_namespace, null, 0, core.now(), jsonb_build_object('eventType', p_type, 'payload', 1), core.now(), '0') $$;
 create temporary table nodes as
-  select v.ns, r.* from (values ('gone'), ('shop'), ('cellar')) v(ns) cross join lateral core.register_node(v.ns, v.ns || 1, true, '{a}') r;
+  select v.ns, r.* from (values ('gone'), ('shop'), ('cellar')) v(ns) cross join lateral core_node.register_node(v.ns, v.ns || 1, true, '{a}') r;
 update core.nodes set state = 'active';
 select pg_temp.park(ns, 101, 'a'), pg_temp.park(ns, 102, 'b') from nodes;
 select core.emit(ns, 'c') from nodes;
@@ -23,9 +23,9 @@ select is((select array_agg(queue_name || ' ' || event_type order by queue_name,
   '{"core_events_cellar b","core_events_gone a","core_events_gone b"}', 'the others keep theirs');
 select is((select queue_name from core.parked where event_type = 'd'), 'core_events_cellar', 'and what else is to be done there is done');
 select throws_ok($$select core_private.pull_back('core_events_gone', '{a}', 10)$$, 'NX110', null, 'nothing comes back to what is not there');
-select is(core.unpark('gone'), 0, 'and a node that registers is not refused for it');
-select lives_ok($$select core.register_node('gone', 'gone2', true, '{b}')$$, 'registered');
+select is(core_node.unpark('gone'), 0, 'and a node that registers is not refused for it');
+select lives_ok($$select core_node.register_node('gone', 'gone2', true, '{b}')$$, 'registered');
 select ok(core.create_namespace('gone', '{"unhandled_after": "1 min"}'), 'made again');
-select is(core.unpark('gone'), 2, 'then all comes back');
+select is(core_node.unpark('gone'), 2, 'then all comes back');
 select is((select array_agg(msg_id order by msg_id) from pgmq.q_core_events_gone), '{101,102}', 'under the ids it had');
 select ok((select message_id > 102 from core.emit('gone', 'a')), 'which nothing new takes');

@@ -1,7 +1,7 @@
 -- D7: a pattern is a range of types
 -- holds: D7
 select core.create_namespace('shop');
-select core.register_node('shop', 'n', true, '{zz}');
+select core_node.register_node('shop', 'n', true, '{zz}');
 insert into core.parked (queue_name, event_type, msg_id, namespace, read_ct, enqueued_at, message, parked_at, lived)
 select 'core_events_shop', t, n, 'shop', 0, core.now(), jsonb_build_object('eventType', t), core.now(), '0'
   from unnest(array['a', 'a.', 'a.b', 'a.b.c', 'a/b', 'a:', 'a:b', 'ab', 'A', 'b', 'a.~', '0', 'z-9']) with ordinality u(t, n) where t !~ '~';

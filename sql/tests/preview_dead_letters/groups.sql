@@ -1,7 +1,7 @@
 -- holds: L4-rate
 select core.create_namespace('shop');
 select core.emit_batch('shop', '{a.x,a.y,a.x,a.x}', '{1,2,3,4}');
-select core.claim('core_events_shop', '{*}', '{0}', 10, '30 s');
+select core_node.claim('core_events_shop', '{*}', '{0}', 10, '30 s');
 select core_private.bury('core_events_shop', 'n', '{1,2,3,4}', '{1,1,1,1}', '{one,two,one,one}', '{e,e,e,e}');
 update core.dead_letters set consumer = 'gone' where dead_letter_id = 2;
 select is((select string_agg(concat_ws(' ', event_type, reason, count, not_replayable, (select string_agg(f ->> 'dead_letter_id', '') from jsonb_array_elements(first_rows) f)), '; ' order by event_type)

@@ -2,7 +2,7 @@
 -- holds: P1
 select core.create_namespace('myapp');
 select core.emit('myapp', 'a.b', '{"x": 1}');
-select core.register_node('myapp', 'n', true, '{}');
+select core_node.register_node('myapp', 'n', true, '{}');
 grant usage on schema tap to nexus_reader, nexus_operator;
 grant execute on all functions in schema tap to nexus_reader, nexus_operator;
 grant all on all tables in schema pg_temp to nexus_reader, nexus_operator;

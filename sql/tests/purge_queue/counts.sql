@@ -2,7 +2,7 @@
 select core.create_namespace('shop');
 select core.emit_batch('shop', '{a,a,a,a}', '{1,2,3,4}');
 select core.emit('shop', 'a', '{}', '{"delay": "1 hour"}');
-select core.claim('core_events_shop', '{a}', '{0}', 2, '30 s');
+select core_node.claim('core_events_shop', '{a}', '{0}', 2, '30 s');
 insert into core.parked (queue_name, event_type, msg_id, namespace, read_ct, enqueued_at, message, parked_at, lived)
 values ('core_events_shop', 'z', 9, 'shop', 0, core.now(), '{}', core.now(), '0');
 select throws_ok($$select core.purge_queue('core_events_shop', 'shop')$$, 'NX206', null, 'the name is asked for twice');

@@ -3,7 +3,7 @@
 select core.create_namespace('shop'), core.create_namespace('other');
 select core.emit_batch('shop', '{a.x,a.y,b}', '{1,2,3}');
 select core.emit('other', 'a.x');
-select core.claim('core_events_shop', '{*}', '{0}', 10, '30 s'), core.claim('core_events_other', '{*}', '{0}', 10, '30 s');
+select core_node.claim('core_events_shop', '{*}', '{0}', 10, '30 s'), core_node.claim('core_events_other', '{*}', '{0}', 10, '30 s');
 select core_private.bury('core_events_shop', 'n', '{1,2,3}', '{1,1,1}', '{one,two,two}', '{e,e,e}'), core_private.bury('core_events_other', 'n', '{1}', '{1}', '{one}', '{e}');
 update core.dead_letters set failed_at = timestamptz '2030-01-01T00:00:00Z' + dead_letter_id * interval '1 day';
 create function pg_temp.hits(f jsonb) returns text language sql as $$ select string_agg(dead_letter_id::text, '' order by dead_letter_id) from core_private.filter_dead_letters(f) $$;

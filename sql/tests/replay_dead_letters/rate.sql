@@ -3,7 +3,7 @@
 select core.create_namespace('shop');
 update nexus_test.clock set frozen = '2030-01-01T00:00:00Z', shift = '0';
 select core.emit_batch('shop', '{a,a,a,a}', '{1,2,3,4}');
-select core.claim('core_events_shop', '{*}', '{0}', 10, '30 s');
+select core_node.claim('core_events_shop', '{*}', '{0}', 10, '30 s');
 select core_private.bury('core_events_shop', 'n', '{1,2,3,4}', '{1,1,1,1}', '{r,r,r,r}', '{e,e,e,e}');
 select is((select (matched, done)::text from core.replay_dead_letters('{"namespace": "shop", "limit": 3}', '{"rate": 10}')), '(3,3)', 'three replayed');
 select is((select count(*)::int from pgmq.q_core_events_shop), 1, 'the first at once');
@@ -13,7 +13,7 @@ select is((select array_agg(replay_msg_id is null order by dead_letter_id) from 
 select is((select done from core.replay_dead_letters('{"namespace": "shop"}', '{"rate": 10, "delay": "300 ms"}')), 1, 'the next batch');
 select is((select max(due_at) - core.now() from core.delayed), interval '300 ms', 'goes on where the first ended');
 update nexus_test.clock set shift = '250 ms';
-select is(core.promote_delayed(), 2, 'two have become due');
+select is(core_node.promote_delayed(), 2, 'two have become due');
 select is((select string_agg(headers ->> 'nexus-round', '' order by msg_id) from pgmq.q_core_events_shop), '111', 'in their next round');
 select throws_ok(format('select core.replay_dead_letters(''{"namespace": "shop"}'', %L)', o), 'NX005', null, o)
   from unnest(array['{"rate": 0}', '{"rate": "x"}', '{"rate": 1e9}', '{"delay": 3}', '{"delay": "-1 s"}', '{"delay": "31 days"}']) o;

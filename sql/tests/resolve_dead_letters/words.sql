@@ -1,7 +1,7 @@
 -- holds: L5-who
 select core.create_namespace('shop');
 select core.emit_batch('shop', '{a,a,a}', '{1,2,3}');
-select core.claim('core_events_shop', '{*}', '{0}', 10, '30 s');
+select core_node.claim('core_events_shop', '{*}', '{0}', 10, '30 s');
 select core_private.bury('core_events_shop', 'n', '{1,2,3}', '{1,1,1}', '{r,r,r}', '{e,e,e}');
 select is((select r::text from core.resolve_dead_letters('{"ids": [1]}', 'handled_by_script', 'ran the import by hand') r), '(1,1,0)', 'the alias');
 select lives_ok($$select core.resolve_dead_letter(2, 'ignored', 'test order')$$, 'one');

@@ -1,9 +1,9 @@
 -- I3: a function that is cheaper than what hides a row is not shown the row
 -- holds: I3-cheap
 select core.create_namespace('closed', '{"restricted": true}'), core.create_namespace('open');
-select core.register_node(n, n || '1', true, '{a}') from unnest(array['closed', 'open']) n;
+select core_node.register_node(n, n || '1', true, '{a}') from unnest(array['closed', 'open']) n;
 select core.emit_batch(n, '{a,a,a}', '{1,2,3}', array[null, null, '{"delay": "1 h"}']::jsonb[]) from unnest(array['closed', 'open']) n;
-select core.claim('core_events_' || n, '{a}', '{0}', 1, '30 s') from unnest(array['closed', 'open']) n;
+select core_node.claim('core_events_' || n, '{a}', '{0}', 1, '30 s') from unnest(array['closed', 'open']) n;
 select core.schedule_event(n, 'a', '1', core.now()) from unnest(array['closed', 'open']) n;
 select core.drain_node(n || '1') from unnest(array['closed', 'open']) n;
 select core_private.bury('core_events_' || n, 'n', '{1}', '{1}', '{r}', '{e}') from unnest(array['closed', 'open']) n;

@@ -18,5 +18,5 @@ select is(pg_temp.said(r, $q$core.queue_name_for_namespace('a-b')$q$), 'core_eve
        is(pg_temp.said(r, $q$core.dead_letter_queue_name_for_namespace('a-b')$q$), 'core_events_a_b_dlq', r || ' learns that of its dead letters'),
        is(pg_temp.said(r, $q$core.queue_name_for_namespace('A')$q$), 'NX001', r || ' is told of a name that cannot be')
   from unnest('{t_producer,t_consumer,t_reader,t_operator,t_admin}'::text[]) r;
-select is(pg_temp.said(r, $q$core.retry_delay('{"jitter": 0}', 2)$q$), '00:00:02', r || ' learns a delay') from unnest('{t_consumer,t_admin}'::text[]) r;
-select is(pg_temp.said('t_producer', $q$core.retry_delay('{}', 1)$q$), '42501', 'who runs no nodes may not ask');
+select is(pg_temp.said(r, $q$core_node.retry_delay('{"jitter": 0}', 2)$q$), '00:00:02', r || ' learns a delay') from unnest('{t_consumer,t_admin}'::text[]) r;
+select is(pg_temp.said('t_producer', $q$core_node.retry_delay('{}', 1)$q$), '42501', 'who runs no nodes may not ask');

@@ -9,7 +9,7 @@ select is((select array_agg(namespace) from core.namespaces)::text[], array['ope
 select throws_ok($$select core.peek('core_events_closed')$$, 'NX402', null, 'nor looked into');
 set local role t_app;
 select throws_ok($$select core.emit('closed', 'a')$$, 'NX402', null, 'nor emitted into');
-select throws_ok($$select core.claim('core_events_closed', '{a}', '{0}', 1, '1 s')$$, 'NX402', null, 'nor consumed');
+select throws_ok($$select core_node.claim('core_events_closed', '{a}', '{0}', 1, '1 s')$$, 'NX402', null, 'nor consumed');
 select lives_ok($$select core.emit('open', 'a')$$, 'an open one is');
 select throws_ok($$select core.create_namespace('x')$$, 'NX401', null, 'an application makes none');
 select throws_ok($$select core.register_namespace('x')$$, '42501', null, 'nor by the other name');
@@ -21,7 +21,7 @@ reset role;
 select core.grant_namespace('closed', 't_app', 'produce');
 set local role t_app;
 select lives_ok($$select core.emit('closed', 'a')$$, 'with a grant it is emitted into');
-select throws_ok($$select core.claim('core_events_closed', '{a}', '{0}', 1, '1 s')$$, 'NX402', null, 'one duty is not the other');
+select throws_ok($$select core_node.claim('core_events_closed', '{a}', '{0}', 1, '1 s')$$, 'NX402', null, 'one duty is not the other');
 reset role;
 create function public.t_definer() returns void language sql security definer as $$ select core.emit('open', 'a') $$;
 alter function public.t_definer() owner to t_app;

@@ -1,9 +1,9 @@
 -- I3: rows, views and functions give one answer to who may read a restricted namespace: who has a grant to read or to operate
 -- holds: I3
 select core.create_namespace('closed', '{"restricted": true}');
-select core.register_node('closed', 'closed1', true, '{a}');
+select core_node.register_node('closed', 'closed1', true, '{a}');
 select core.emit_batch('closed', '{a,a,a}', '{1,2,3}', array[null, null, '{"delay": "1 h"}']::jsonb[]);
-select core.claim('core_events_closed', '{a}', '{0}', 1, '30 s');
+select core_node.claim('core_events_closed', '{a}', '{0}', 1, '30 s');
 select core_private.bury('core_events_closed', 'n', '{1}', '{1}', '{r}', '{e}');
 select core.emit('closed', 'a');
 create role t_all in role nexus_reader, nexus_producer, nexus_consumer, nexus_operator;

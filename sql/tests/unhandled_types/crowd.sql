@@ -2,8 +2,8 @@
 -- holds: P1-hostile
 select core.create_namespace('crowd');
 select core.create_namespace('shop');
-select core.register_node('crowd', 'a', true, '{x}');
-select core.register_node('shop', 'b', true, '{x}');
+select core_node.register_node('crowd', 'a', true, '{x}');
+select core_node.register_node('shop', 'b', true, '{x}');
 select core.emit_batch('crowd', array(select 't' || g from generate_series(1, 1500) g), array_fill('1'::jsonb, array[1500]));
 select core.emit('shop', 'y');
 select core_private.park_unhandled();

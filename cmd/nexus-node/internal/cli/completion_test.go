@@ -24,7 +24,7 @@ func TestCompletion(t *testing.T) {
 		db.Namespace(ns)
 	}
 	db.Exec("select core.schedule_task('shop', 'close-day', '@daily', 'a'), core.schedule_task('shop', 'ping', '@hourly', 'a'), core.schedule_task('mall', 'other', '@daily', 'a')")
-	db.Exec("select core.register_node('shop', 'shop-1', true, '{}'), core.register_node('mall', 'mall-1', true, '{}')")
+	db.Exec("select core_node.register_node('shop', 'shop-1', true, '{}'), core_node.register_node('mall', 'mall-1', true, '{}')")
 	s.as(db, "nexus_reader")
 	for line, want := range map[string]string{
 		"events list -n s":                        "sale shop",

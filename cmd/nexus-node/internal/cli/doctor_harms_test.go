@@ -25,7 +25,7 @@ var databases = []harm{
 	{check: "schema", name: "rights on pgmq were taken from the owner", found: "on schema pgmq to nexus_owner", sql: `revoke all on schema pgmq from nexus_owner`},
 	{check: "schema", name: "an index was dropped and a constraint added", found: "not as installed", sql: "drop index core.event_log_namespace_type_idx; alter table core.event_log add constraint never check (event_type <> 'never')"},
 	{check: "schema", name: "an older build", found: "to apply", sql: "update core_private.installed_objects set sha256 = 'x' where path = (select min(path) from core_private.installed_objects where kind = 'function')"},
-	{check: "schema", name: "it is gone", found: "not installed", sql: "drop schema core, core_private cascade"},
+	{check: "schema", name: "it is gone", found: "not installed", sql: "drop schema core, core_node, core_private cascade"},
 	{check: "schema", name: "somebody may create in it", found: "not to be trusted", sql: "grant create on schema core to nexus_reader; grant create on schema pgmq to nexus_reader, public"},
 	{check: "schema", name: "somebody's own in it", found: "not to be trusted", do: func(p *patient) {
 		login, _ := p.db.As()
@@ -89,10 +89,10 @@ var databases = []harm{
 		p.db.Advance(time.Hour)
 	}},
 	{check: "lost nodes", name: "one was killed a while ago, and one just now", found: "mall$1", sql: `select core.create_namespace('shop'); select core.create_namespace('mall');
-		select core.register_node('shop', 'shop-1', true, '{}'); update core.nodes set last_heartbeat = core.now() - interval '1 hour'; select core.reap_nodes();
-		select core.register_node('mall', 'mall$1', true, '{}'); update core.nodes set last_heartbeat = core.now() - interval '1 hour'`},
+		select core_node.register_node('shop', 'shop-1', true, '{}'); update core.nodes set last_heartbeat = core.now() - interval '1 hour'; select core_node.reap_nodes();
+		select core_node.register_node('mall', 'mall$1', true, '{}'); update core.nodes set last_heartbeat = core.now() - interval '1 hour'`},
 	{check: "last fetch", name: "a node that hears nothing", found: "deaf", do: func(p *patient) {
-		p.exec(`select core.create_namespace('shop'); select core.register_node('shop', 'deaf', true, '{}');
+		p.exec(`select core.create_namespace('shop'); select core_node.register_node('shop', 'deaf', true, '{}');
 			update core.nodes set state = 'active', metadata = '{"fetch_age_seconds": 61}'`)
 	}, hand: map[string]func(*patient){"see the log": func(p *patient) {
 		// Its process: it ends when it is asked to.
@@ -134,8 +134,8 @@ var databases = []harm{
 func oneDeadLetter(p *patient) {
 	p.exec(`select core.create_namespace('shop'); select core.emit('shop', 'a')`)
 	p.exec(`do $$ declare m record; begin
-		select * into m from core.claim('core_events_shop', '{a}', '{1}', 1, '30 s') where outcome = 'claimed';
-		perform core.settle('core_events_shop', 'n', '{}', '{}', '{}', array[m.msg_id], array[m.read_ct], array[m.last_read_at],
+		select * into m from core_node.claim('core_events_shop', '{a}', '{1}', 1, '30 s') where outcome = 'claimed';
+		perform core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', array[m.msg_id], array[m.read_ct], array[m.last_read_at],
 			'{reject}', array[null::interval], array[null::jsonb], '{boom}', '{boom}'); end $$`)
 }
 

@@ -19,13 +19,13 @@ func TestDryRunsSaySo(t *testing.T) {
 	db.Namespace("shop")
 	db.Exec("select core.emit('shop', 'a') from generate_series(1, 3)")
 	db.Exec(`select core.emit('shop', 'a', '{}', '{"delay": "1 h"}')`)
-	db.Exec("select core.register_node('shop', 'n', true, '{}')")
+	db.Exec("select core_node.register_node('shop', 'n', true, '{}')")
 	db.Exec("select core.schedule_task('shop', 'nightly', '0 3 * * *', 'a')")
 	db.Exec("update core_private.sweeps set failures = 3, last_error = 'boom' where name = 'reap'")
 	pending := dbtest.Get[string](db, "select core.schedule_event('shop', 'a', '{}', core.now() + interval '1 day')::text")
 	db.Exec(`do $$ declare m record; begin
-		select * into m from core.claim('core_events_shop', '{a}', '{1}', 1, '30 s') where outcome = 'claimed';
-		perform core.settle('core_events_shop', 'n', '{}', '{}', '{}', array[m.msg_id], array[m.read_ct], array[m.last_read_at],
+		select * into m from core_node.claim('core_events_shop', '{a}', '{1}', 1, '30 s') where outcome = 'claimed';
+		perform core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', array[m.msg_id], array[m.read_ct], array[m.last_read_at],
 			'{reject}', array[null::interval], array[null::jsonb], '{boom}', '{boom}'); end $$`)
 	tasks := filepath.Join(t.TempDir(), "tasks.yaml")
 	if err := os.WriteFile(tasks, []byte("owner: me\nnamespace: shop\ntasks:\n  - {name: new, cron: '@every 1h', type: a}\n"), 0o600); err != nil {

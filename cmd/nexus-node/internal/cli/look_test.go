@@ -111,7 +111,7 @@ func TestNodeList(t *testing.T) {
 	db, s := onDatabase(t)
 	for _, ns := range []string{"shop", "mall"} {
 		db.Namespace(ns)
-		db.Exec("select core.register_node($1, $1 || '-1', true, '{}')", ns)
+		db.Exec("select core_node.register_node($1, $1 || '-1', true, '{}')", ns)
 	}
 	type row struct {
 		ID    string `json:"node_id"`
@@ -144,7 +144,7 @@ func TestForbidden(t *testing.T) {
 
 func TestASchemaThatIsMissing(t *testing.T) {
 	db, s := onDatabase(t)
-	db.Exec("drop schema core, core_private cascade")
+	db.Exec("drop schema core, core_node, core_private cascade")
 	s.fails(exitFailed, []string{"code: NX502", "hint: "}, "namespace", "list")
 }
 

@@ -15,7 +15,7 @@ func TestQueuePurge(t *testing.T) {
 	db.Namespace("shop")
 	db.Exec("select core.emit('shop', 'a') from generate_series(1, 10005)")
 	db.Exec(`select core.emit('shop', 'a', '{}', '{"delay": "1 h"}')`)
-	db.Exec("select core.claim('core_events_shop', '{a}', '{0}', 2, '30 s')")
+	db.Exec("select core_node.claim('core_events_shop', '{a}', '{0}', 2, '30 s')")
 	left := func() int { return dbtest.Get[int](db, "select count(*)::int from pgmq.q_core_events_shop") }
 
 	s.fails(exitUsage, nil, "queue", "purge", "--confirm", "x")
@@ -39,7 +39,7 @@ func TestQueuePurge(t *testing.T) {
 func TestNodeDrainAndForget(t *testing.T) {
 	db, s := onDatabase(t)
 	db.Namespace("shop")
-	db.Exec("select core.register_node('shop', 'n', true, '{}')")
+	db.Exec("select core_node.register_node('shop', 'n', true, '{}')")
 	said := func(args ...string) string {
 		t.Helper()
 		return okJSON[struct{ State string }](s, args...).State
@@ -71,7 +71,7 @@ func TestNodeDrainAndForget(t *testing.T) {
 	if got := said("node", "forget", "n"); got != "forgotten" || dbtest.Get[int](db, "select count(*)::int from core.nodes") != 0 {
 		t.Errorf("forget of a lost node says %q", got)
 	}
-	db.Exec("select core.register_node('shop', 'n', true, '{}'); update core.nodes set state = 'stopped'")
+	db.Exec("select core_node.register_node('shop', 'n', true, '{}'); update core.nodes set state = 'stopped'")
 	for _, verb := range []string{"drain", "forget"} {
 		if got := said("node", verb, "n"); got != "is not running" {
 			t.Errorf("%s of a node that stopped says %q", verb, got)
@@ -127,7 +127,7 @@ func TestEventsCancelAndRunNow(t *testing.T) {
 	s.fails(exitNotFound, nil, "events", "run-now", "-n", "shop", "aaaaaaaa-0000-0000-0000-000000000001")
 	check([]answer{{1, "would be due_now", 0, true}, {2, "already_due", 0, true}}, "events", "run-now", "-n", "shop", uid, "2", "--dry-run")
 	check([]answer{{1, "due_now", 0, false}, {2, "already_due", 0, false}}, "events", "run-now", "-n", "shop", uid, "2")
-	db.Exec("select core.claim('core_events_shop', '{a}', '{0}', 1, '30 s')")
+	db.Exec("select core_node.claim('core_events_shop', '{a}', '{0}', 1, '30 s')")
 	check([]answer{{1, "would be cancelled", 0, true}}, "events", "cancel", "-n", "shop", "1", "--note", "x", "--dry-run")
 	check([]answer{{1, "cancelled", 2, false}}, "events", "cancel", "-n", "shop", "1", "--note", "x")
 	if got := s.ok("events", "status", "1"); !strings.Contains(got, "cancelled") {

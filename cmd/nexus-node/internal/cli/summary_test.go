@@ -31,7 +31,7 @@ func TestMigrateUpIsSummedUp(t *testing.T) {
 	db, s := onDatabase(t)
 	again := func(args ...string) result {
 		t.Helper()
-		db.Exec("drop schema core, core_private cascade")
+		db.Exec("drop schema core, core_node, core_private cascade")
 		return s.run(append([]string{"migrate", "up"}, args...)...)
 	}
 	short := again()

@@ -20,7 +20,7 @@ var families = map[string]string{
 
 // Errors lists the error codes by family, with what they mean and what mends them.
 func Errors(ctx context.Context, q Querier) (string, error) {
-	all, err := collect[code](ctx, q, `select code, meaning, mend from core.error_codes order by code collate "C"`)
+	all, err := collect[code](ctx, q, `select code, meaning, remedy from core.error_codes order by code collate "C"`)
 	if err != nil {
 		return "", err
 	}

@@ -33,7 +33,7 @@ func TestReasonsAreExplained(t *testing.T) {
 	db := dbtest.New(t)
 	for _, reason := range []string{"rejected", "attempts used up", "not acknowledged (process lost)", "not an envelope", "No handler for event "} {
 		if !dbtest.Get[bool](db, `select exists (select from pg_proc p
-			where p.pronamespace in ('core'::regnamespace, 'core_private'::regnamespace) and position(quote_literal($1::text) in p.prosrc) > 0)`, reason) {
+			where p.pronamespace in ('core'::regnamespace, 'core_node'::regnamespace, 'core_private'::regnamespace) and position(quote_literal($1::text) in p.prosrc) > 0)`, reason) {
 			t.Errorf("no function has the reason %q", reason)
 		}
 		reasons = append(reasons, reason)

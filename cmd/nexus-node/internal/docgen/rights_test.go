@@ -145,7 +145,7 @@ func (x *trial) judge(c caller, r everycall.Routine, p everycall.Place, a answer
 	case ofNexus.MatchString(a.code):
 		return a.code
 	}
-	x.Errorf("core.%s of %s as %s (%s): %s %s; want a code of Nexus", r.Key, p.Name, c.title, c.role, a.code, a.said)
+	x.Errorf("%s.%s of %s as %s (%s): %s %s; want a code of Nexus", r.Schema, r.Key, p.Name, c.title, c.role, a.code, a.said)
 	return a.code
 }
 
@@ -154,7 +154,7 @@ func (x *trial) tried(c caller, r everycall.Routine, p everycall.Place) answer {
 	sql := "select r::text from " + r.Call(p, nil) + " r"
 	on, off := x.ask(c, "on", sql), x.ask(c, "off", sql)
 	if on.code != off.code || on.code != "" && on.said != off.said {
-		x.Errorf("core.%s of %s as %s answers %v, with row_security off %v", r.Key, p.Name, c.title, on, off)
+		x.Errorf("%s.%s of %s as %s answers %v, with row_security off %v", r.Schema, r.Key, p.Name, c.title, on, off)
 	}
 	return on
 }
@@ -169,7 +169,7 @@ func (x *trial) functionRights() [][]string {
 			row = append(row, x.judge(c, r, x.open, x.tried(c, r, x.open)))
 		}
 		if !slices.Contains(row[1:], "yes") {
-			x.Errorf("core.%s works for nobody: %q", r.Key, row)
+			x.Errorf("%s.%s works for nobody: %q", r.Schema, r.Key, row)
 		}
 		opens := "–"
 		if r.By != everycall.Whole {
@@ -193,13 +193,13 @@ func (x *trial) closedTo(r everycall.Routine) string {
 		switch {
 		case c.role == "nexus_admin":
 			if there.code != r.Refuses {
-				x.Errorf("core.%s of %s as admin: %v", r.Key, closedName, there)
+				x.Errorf("%s.%s of %s as admin: %v", r.Schema, r.Key, closedName, there)
 			}
 		case there == nowhere, r.By == everycall.ByName && there.code == "NX402":
 		case c.granted != "" && there.code == "":
 			opened = append(opened, c.granted)
 		default:
-			x.Errorf("core.%s tells the %s (granted %q) what is in %s: %v, of nothing %v", r.Key, c.title, c.granted, closedName, there, nowhere)
+			x.Errorf("%s.%s tells the %s (granted %q) what is in %s: %v, of nothing %v", r.Schema, r.Key, c.title, c.granted, closedName, there, nowhere)
 		}
 	}
 	if opened == nil {

@@ -23,8 +23,8 @@ const shopDeadLetters = `
 	select core.create_namespace('shop');
 	delete from pgmq.q_core_events_shop;
 	select core.emit('shop', case when i between 18 and 21 then 'cart.viewed' else 'order.placed' end) from generate_series(1, 30) i;
-	select core.claim('core_events_shop', '{order.placed,cart.viewed}', '{1,1}', 30, '30 s');
-	select core.settle('core_events_shop', 'n', '{}', '{}', '{}', array_agg(msg_id), array_agg(read_ct), array_agg(last_read_at), array_agg('retry'::text), array_agg(null::interval),
+	select core_node.claim('core_events_shop', '{order.placed,cart.viewed}', '{1,1}', 30, '30 s');
+	select core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', array_agg(msg_id), array_agg(read_ct), array_agg(last_read_at), array_agg('retry'::text), array_agg(null::interval),
 		array_agg('{"max_attempts": 1}'::jsonb), array_agg('error'::text), array_agg('boom'::text)) from pgmq.q_core_events_shop`
 
 // runningPage is a page whose lines of SQL and for a shell run as they are written, one block after the other.
@@ -55,7 +55,7 @@ var running = []runningPage{
 	{page: "docs/guides/dead-letters.md", not: []string{"nexus-node events cancel"}, before: shopDeadLetters,
 		holds: `(select string_agg(n, ' ' order by n) = 'cancelled 2 discarded 1 handled_by_handler 1 ignored 1 replayed 27' from (
 			select resolution || ' ' || count(*) as n from core.dead_letters group by resolution) r)`},
-	{page: "docs/guides/running-nodes.md", role: "shop_node", before: `select core.create_namespace('shop'); select core.register_node('shop', 'shop-7', true, '{}')`,
+	{page: "docs/guides/running-nodes.md", role: "shop_node", before: `select core.create_namespace('shop'); select core_node.register_node('shop', 'shop-7', true, '{}')`,
 		holds: `(select state = 'lost' and drain_requested_at is not null from core.nodes)`},
 }
 

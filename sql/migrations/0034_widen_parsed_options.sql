@@ -1,2 +1,0 @@
--- It returns one option more.
-drop function if exists core_private.parse_emit_options(jsonb, timestamptz, text);
