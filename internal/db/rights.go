@@ -24,7 +24,7 @@ var callers = sync.OnceValue(func() map[string][]string {
 	return found
 })
 
-var granted = regexp.MustCompile(`\('core(?:_private)?\.([a-z_]+)', '\{([a-z_,]+)\}'`)
+var granted = regexp.MustCompile(`\('core(?:_node|_private)?\.([a-z_]+)', '\{([a-z_,]+)\}'`)
 
 // grantHint says which role it takes to do what Postgres refused, and how it is given. The message has the name of what was refused as its
 // last word, in each of Postgres's languages but a few; op is the function that was called.
@@ -40,8 +40,10 @@ func grantHint(op string, pg *pgconn.PgError, login string) string {
 		if pg.Where != "" {
 			return "" // a function of somebody else met something of his own
 		}
-		// Tables and views are open to the reader.
-		may = []string{"nexus_reader"}
+		may = []string{"nexus_reader"} // tables and views are open to it
+		if name == "core_node" {
+			may = []string{"nexus_consumer"} // the schema of what nodes call
+		}
 	}
 	to := "the login of this connection"
 	if login != "" {

@@ -129,7 +129,7 @@ func (x *trial) refused(sql string, err error) answer {
 // ungranted is a refusal by EXECUTE, which a body that lacks a right of its own does not give.
 func ungranted(function string, a answer) bool {
 	return a.code == "42501" && (strings.HasPrefix(a.said, "permission denied for function "+function+";") ||
-		strings.HasPrefix(a.said, "permission denied for schema core;"))
+		strings.HasPrefix(a.said, "permission denied for schema core;") || strings.HasPrefix(a.said, "permission denied for schema core_node;"))
 }
 
 var ofNexus = regexp.MustCompile("^NX[0-9]{3}$")

@@ -108,7 +108,7 @@ func (x *trial) commandUntil(ctx context.Context, url, namespace string, args []
 
 var (
 	codeLine = regexp.MustCompile(`(?m)^code: (\w+)$`)
-	refusal  = regexp.MustCompile(`(?m)^error: permission denied for (function|table|view|schema core$)`)
+	refusal  = regexp.MustCompile(`(?m)^error: permission denied for (function|table|view|schema core(_node)?$)`)
 )
 
 // try runs a verb and returns the cell of the table.
