@@ -1,4 +1,5 @@
-create or replace function core_node.node_process(p_namespace text, p_node_id text, out incarnation uuid, out process jsonb)
+create or replace function core_node.node_process(
+    p_namespace text, p_node_id text, out incarnation uuid, out process jsonb)
 returns record
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp

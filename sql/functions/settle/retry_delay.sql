@@ -2,7 +2,8 @@
 -- and no result lies above max, which is never less than base: a base of an hour beside the max of
 -- somebody who did not think of it, or nobody's, means an hour. A policy is looked at closely only if
 -- something is amiss: settle, which asks for each failure, has checked its own.
-create or replace function core_node.retry_delay(p_policy jsonb, p_attempt integer, p_random double precision = random())
+create or replace function core_node.retry_delay(
+    p_policy jsonb, p_attempt integer, p_random double precision = random())
 returns interval
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
