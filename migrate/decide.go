@@ -14,9 +14,6 @@ import (
 // owner is the role that owns all of Nexus but what a file's directive gives to another one.
 const owner = "nexus_owner"
 
-// scheduler is the role that owns what runs as pg_cron's jobs.
-const scheduler = "nexus_scheduler"
-
 // decision is what follows from a state: steps to take, or problems that have to be mended by others first.
 type decision struct {
 	database  string
