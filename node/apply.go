@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/nexuspg/nexus"
-	"github.com/nexuspg/nexus/internal/member"
+	"github.com/nexuspg/nexus/internal/work"
 )
 
 // Remove takes the handler away: of a node that runs with the next [Node.Apply], else at once. It may be called often, and from the handler itself.
@@ -115,9 +115,15 @@ func (r *run) change(next *plan) bool {
 	return true
 }
 
-// abilities are what a node with these handlers can do.
-func (r *run) abilities(p *plan) (can member.Abilities) {
+// abilities are what a node with these handlers and its services can do.
+func (r *run) abilities(p *plan) (can work.Abilities) {
 	can.Types, can.Consumers = p.types()
+	for _, s := range r.services {
+		s.mu.Lock()
+		can.Types, can.Consumers = append(can.Types, s.can.Types...), append(can.Consumers, s.can.Consumers...)
+		can.Workflows = append(can.Workflows, s.can.Workflows...)
+		s.mu.Unlock()
+	}
 	return can
 }
 

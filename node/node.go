@@ -139,5 +139,10 @@ func (n *Node) Work(ctx context.Context, limit int) (int, error) {
 		handled += n
 		err = errors.Join(err, workErr)
 	}
+	if err == nil {
+		var served int
+		served, err = r.workServices(ctx, n, limit-handled)
+		handled += served
+	}
 	return handled, err
 }

@@ -49,6 +49,7 @@ type run struct {
 	now      atomic.Pointer[plan] // with the handlers that the database was told last
 	applying chan struct{}        // full while handlers are changed
 	hosted   []*hosted            // the consumers of the plan, in its order
+	services []*served
 	runners  *runners
 	session  *invoke.Session
 	drained  context.Context // ends when the node begins to drain
@@ -67,8 +68,8 @@ type run struct {
 
 	absence feed.Absence // of tables of the queue
 
-	teller *teller // nil: nobody wants to know
-	held   bool    // a service that does not return may have connections of own
+	teller *teller     // nil: nobody wants to know
+	held   atomic.Bool // a service that does not return may have connections of own
 
 	places, leasedPlaces *places.Places // of handlers that hold a transaction, and of those that hold none
 
@@ -114,7 +115,7 @@ func (r *run) close() {
 	if r.teller != nil {
 		r.teller.close()
 	}
-	if r.held {
+	if r.held.Load() {
 		go r.own.Close() // which waits for those to come back
 		return
 	}
@@ -215,6 +216,11 @@ func (r *run) run(ctx context.Context, n *Node) error {
 
 	// The helpers outlive drained: handlers that are given time to finish need a node that still counts as alive.
 	helping, end := context.WithCancelCause(r.values)
+	n.mu.Lock()
+	for _, s := range n.services {
+		r.services = append(r.services, r.serve(s, end))
+	}
+	n.mu.Unlock()
 	var helpers sync.WaitGroup
 	helpers.Go(func() { r.beat(helping, drained, stop, end) })
 	helpers.Go(func() { r.listen(helping) })
@@ -224,10 +230,10 @@ func (r *run) run(ctx context.Context, n *Node) error {
 	helpers.Go(func() { r.upkeep(drained) })
 	helpers.Go(func() { r.tick(drained) })
 	helpers.Go(func() { r.timer(drained) })
-	n.mu.Lock()
-	services := n.services
-	n.mu.Unlock()
-	serving := r.serve(drained, end, services)
+	for _, s := range r.services {
+		r.runners.add(s)
+		go s.begin(drained)
+	}
 
 	select {
 	case <-drained.Done():
@@ -243,17 +249,7 @@ func (r *run) run(ctx context.Context, n *Node) error {
 	n.mu.Unlock()
 	n.setDraining()
 	log.Info("node drains")
-	var stopping sync.WaitGroup
-	stopping.Go(func() {
-		r.runners.stop(grace)
-	})
-	stopping.Go(func() {
-		for _, name := range serving.stop(grace) {
-			r.held = true
-			log.Error("a service did not end in time, the node ends without it", "service", name)
-		}
-	})
-	stopping.Wait()
+	r.runners.stop(grace)
 	failure := context.Cause(helping)
 	end(nil)
 	helpers.Wait()
@@ -297,11 +293,19 @@ func (r *run) register(ctx context.Context, p *plan) error {
 			info["gone"] = incarnation
 		}
 	}
-	err := r.member.Register(ctx, r.abilities(p), info)
-	if err == nil {
-		r.registered.Store(true)
+	can := r.abilities(p)
+	err := r.member.Register(ctx, can, info)
+	if err != nil {
+		return err
 	}
-	return err
+	r.registered.Store(true)
+	if len(can.Workflows) > 0 {
+		if known, err := r.member.Replace(ctx, can); err != nil || !known {
+			r.untold.Store(true) // the next heartbeat says it
+			return err
+		}
+	}
+	return nil
 }
 
 // again registers the node anew, unless that was done since the life that asked.

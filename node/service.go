@@ -3,21 +3,23 @@ package node
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/svc"
+	"github.com/nexuspg/nexus/internal/work"
 )
 
 // Service is what a node runs beside its handlers, such as a schedule.Declared. Only packages of Nexus make them.
 type Service interface {
-	// Serve works until ctx ends, when the node begins to drain, or until there is no more to do. It takes up nothing then, and has the grace time
-	// of the node to finish what it runs, whose context is rt.Handling; after that the node waits no longer. An error ends the node, unless the
-	// database is away or cannot do it just now: then Serve is called again.
-	Serve(ctx context.Context, rt *svc.Runtime) error
+	// Declare brings about what the service rests on. Run calls it when the node is registered, and again while the database is away or cannot do
+	// it just now; any other error ends the node. Of Work it is called the first time.
+	Declare(ctx context.Context, h *svc.Host) error
 
-	// Declare does what Serve does at its beginning and once, for Work, which serves nothing.
-	Declare(ctx context.Context, rt *svc.Runtime) error
+	// Runner makes what runs the service after that; nil: it only declares.
+	Runner(h *svc.Host) svc.Runner
 }
 
 // Add gives the node services to run. They begin once the node is registered; what one of them returns comes out of Run. The first
@@ -28,65 +30,144 @@ func (n *Node) Add(s ...Service) {
 	n.services = append(n.services, s...)
 }
 
-// exitMargin is how long after the end of the grace time the node still waits for services.
+// exitMargin is how long after the end of the grace time the node still waits for a service.
 const exitMargin = time.Second
 
-// serving are the services of a node that runs.
-type serving struct {
-	all    []Service
-	done   []chan struct{} // closed when it has returned
-	cancel context.CancelCauseFunc
+// served is a service of a node that runs: the runner of it.
+type served struct {
+	of     Service
+	r      *run
+	host   *svc.Host
+	cancel context.CancelCauseFunc // of host.Handling
+	begun  chan struct{}           // closed once it runs, or never will
+
+	mu     sync.Mutex
+	runner svc.Runner // nil until it has been declared
+	can    work.Abilities
 }
 
-// serve starts the services; they end with drained, and the first that fails ends the node.
-func (r *run) serve(drained context.Context, end context.CancelCauseFunc, services []Service) *serving {
+// serve prepares to run a service. If that fails, fail is called.
+func (r *run) serve(of Service, fail func(error)) *served {
 	handling, cancel := context.WithCancelCause(r.values)
-	s := &serving{all: services, cancel: cancel}
-	rt := r.runtime(handling)
-	for _, one := range services {
-		done := make(chan struct{})
-		s.done = append(s.done, done)
-		go func() {
-			defer close(done)
-			err := r.patiently(drained, func(ctx context.Context) error { return one.Serve(ctx, rt) })
-			if err != nil && drained.Err() == nil {
-				end(err)
-			}
-		}()
-	}
+	s := &served{of: of, r: r, cancel: cancel, begun: make(chan struct{})}
+	s.host = r.hostOf(handling)
+	s.host.Can = func(ctx context.Context, can work.Abilities) error { return r.told(ctx, s, can) }
+	s.host.Fail = fail
 	return s
 }
 
-// stop waits for the services until grace ends, ends what they run, and shortly after that gives them up. It returns the names of those that stayed.
-func (s *serving) stop(grace context.Context) (stayed []string) {
-	s.wait(grace)
-	s.cancel(nexus.ErrDraining)
-	last, cancel := context.WithTimeout(context.Background(), exitMargin)
-	defer cancel()
-	for _, i := range s.wait(last) {
-		stayed = append(stayed, fmt.Sprintf("%T", s.all[i]))
-	}
-	return stayed
-}
-
-// wait waits for all services until ctx ends and returns those that are still there.
-func (s *serving) wait(ctx context.Context) (left []int) {
-	for i, done := range s.done {
-		select {
-		case <-done:
-		case <-ctx.Done():
-			select {
-			case <-done:
-			default:
-				left = append(left, i)
-			}
+// begin declares what the service rests on, and begins to run it.
+func (s *served) begin(drained context.Context) {
+	defer close(s.begun)
+	err := s.r.patiently(drained, func(ctx context.Context) error { return s.of.Declare(ctx, s.host) })
+	if err != nil {
+		if drained.Err() == nil {
+			s.host.Fail(err)
 		}
+		return
 	}
-	return left
+	if drained.Err() != nil {
+		return
+	}
+	if runner := s.of.Runner(s.host); runner != nil {
+		runner.Start()
+		s.mu.Lock()
+		s.runner = runner
+		s.mu.Unlock()
+	}
 }
 
-func (r *run) runtime(handling context.Context) *svc.Runtime {
-	return &svc.Runtime{Namespace: r.Namespace, NodeID: r.member.ID(), Own: r.own, Handlers: r.pool, Logger: r.Logger, Handling: handling}
+func (s *served) running() svc.Runner {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.runner
+}
+
+// Hears implements [runner]. So do the others.
+func (s *served) Hears(key string) bool {
+	one := s.running()
+	return one != nil && slices.Contains(one.Keys(), key)
+}
+
+func (s *served) Wake() {
+	if one := s.running(); one != nil {
+		one.Wake()
+	}
+}
+
+func (s *served) LastFetch() time.Time {
+	if one := s.running(); one != nil {
+		return one.LastFetch()
+	}
+	return time.Time{}
+}
+
+func (s *served) Stuck() (places int, all time.Time) {
+	if one := s.running(); one != nil {
+		return one.Stuck()
+	}
+	return 0, time.Time{}
+}
+
+// Stop waits for the service until grace ends, ends what it runs, and shortly after that gives it up.
+func (s *served) Stop(grace context.Context) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		<-s.begun
+		if one := s.running(); one != nil {
+			one.Stop(grace)
+		}
+	}()
+	defer s.cancel(nexus.ErrDraining)
+	select {
+	case <-ended:
+		return
+	case <-grace.Done():
+	}
+	s.cancel(nexus.ErrDraining)
+	last := time.NewTimer(exitMargin)
+	defer last.Stop()
+	select {
+	case <-ended:
+	case <-last.C:
+		s.r.held.Store(true)
+		s.r.Logger.Error("a service did not end in time, the node ends without it", "node", s.r.member.ID(), "namespace", string(s.r.Namespace),
+			"service", fmt.Sprintf("%T", s.of))
+	}
+}
+
+// hostOf is what services are given. Work tells nobody what it can do, and a failure there is what it returns.
+func (r *run) hostOf(handling context.Context) *svc.Host {
+	return &svc.Host{
+		Namespace: r.Namespace, NodeID: r.member.ID(), Own: r.own, Handlers: r.pool, Session: r.session, Logger: r.Logger,
+		Places: r.places, LeasedPlaces: r.leasedPlaces, Lease: r.Lease, Poll: r.Poll, Timeout: r.Timeout, Retry: r.Retry, Middleware: r.middleware(),
+		Handling: handling, Observer: r.observer, Announce: r.member.Announce, Unavailable: r.unavailable, Patiently: r.patiently,
+		Can:  func(context.Context, work.Abilities) error { return nil },
+		Fail: func(error) {},
+	}
+}
+
+// told notes what a service can do, and tells the database.
+func (r *run) told(ctx context.Context, s *served, can work.Abilities) error {
+	select {
+	case r.applying <- struct{}{}:
+		defer func() { <-r.applying }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	set := func(can work.Abilities) (before work.Abilities) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		before, s.can = s.can, can
+		return before
+	}
+	before := set(can)
+	err := r.tell(ctx, r.now.Load())
+	if err != nil {
+		set(before)
+	}
+	return err
 }
 
 // declare has each service declare what it declares, once in the life of the node.
@@ -95,7 +176,7 @@ func (r *run) declare(ctx context.Context, n *Node) error {
 	services := n.services[n.declared:]
 	n.mu.Unlock()
 	for _, s := range services {
-		if err := s.Declare(ctx, r.runtime(ctx)); err != nil {
+		if err := s.Declare(ctx, r.hostOf(ctx)); err != nil {
 			return err
 		}
 		n.mu.Lock()
@@ -103,4 +184,22 @@ func (r *run) declare(ctx context.Context, n *Node) error {
 		n.mu.Unlock()
 	}
 	return nil
+}
+
+// workServices has each service do inline what is due.
+func (r *run) workServices(ctx context.Context, n *Node, limit int) (done int, err error) {
+	n.mu.Lock()
+	services := n.services[:n.declared]
+	n.mu.Unlock()
+	for _, s := range services {
+		runner := s.Runner(r.hostOf(ctx))
+		if runner == nil {
+			continue
+		}
+		n, err := runner.Work(ctx, limit-done)
+		if done += n; err != nil {
+			return done, err
+		}
+	}
+	return done, nil
 }

@@ -6,14 +6,17 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/dbtest"
 	"github.com/nexuspg/nexus/internal/svc"
+	"github.com/nexuspg/nexus/internal/work"
 	"github.com/nexuspg/nexus/node"
 	"github.com/nexuspg/nexus/schedule"
 )
@@ -102,11 +105,13 @@ func TestAServiceThatFailsEndsWork(t *testing.T) {
 }
 
 // served is a service of one function.
-type served func(ctx context.Context, rt *svc.Runtime) error
+type served func(ctx context.Context, h *svc.Host) error
 
-func (f served) Serve(ctx context.Context, rt *svc.Runtime) error { return f(ctx, rt) }
+func (f served) Declare(context.Context, *svc.Host) error { return nil }
 
-func (f served) Declare(context.Context, *svc.Runtime) error { return nil }
+func (f served) Runner(h *svc.Host) svc.Runner {
+	return svc.Serve(h, func(ctx context.Context) error { return f(ctx, h) })
+}
 
 // A service has the grace time to finish what it runs, as handlers do.
 // holds: N4-services
@@ -116,14 +121,14 @@ func TestAServiceHasGrace(t *testing.T) {
 	n := node.New(db.Pool, node.Config{Namespace: ns, Grace: time.Minute})
 	type key struct{}
 	draining, finish := make(chan struct{}), make(chan struct{})
-	n.Add(served(func(ctx context.Context, rt *svc.Runtime) error {
+	n.Add(served(func(ctx context.Context, h *svc.Host) error {
 		<-ctx.Done()
 		close(draining)
 		<-finish
-		if rt.Handling.Value(key{}) != "of Run" {
+		if h.Handling.Value(key{}) != "of Run" {
 			t.Error("what it runs has not the values of Run's context")
 		}
-		_, err := rt.Own.Exec(rt.Handling, `select core.now()`)
+		_, err := h.Own.Exec(h.Handling, `select core.now()`)
 		if err != nil {
 			t.Errorf("what it runs was cut short: %v", err)
 		}
@@ -154,10 +159,10 @@ func TestWhatAServiceRunsEndsWithTheGrace(t *testing.T) {
 	db := newDB(t)
 	var log buffer
 	n := node.New(db.Pool, node.Config{Namespace: ns, Grace: 50 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	n.Add(served(func(ctx context.Context, rt *svc.Runtime) error {
-		<-rt.Handling.Done()
-		if ctx.Err() == nil || !errors.Is(context.Cause(rt.Handling), nexus.ErrDraining) {
-			t.Errorf("ended by %v, want the drain", context.Cause(rt.Handling))
+	n.Add(served(func(ctx context.Context, h *svc.Host) error {
+		<-h.Handling.Done()
+		if ctx.Err() == nil || !errors.Is(context.Cause(h.Handling), nexus.ErrDraining) {
+			t.Errorf("ended by %v, want the drain", context.Cause(h.Handling))
 		}
 		return nil
 	}))
@@ -177,9 +182,9 @@ func TestAStuckServiceDoesNotHoldUpTheExit(t *testing.T) {
 	var log buffer
 	n := node.New(db.Pool, node.Config{Namespace: ns, Grace: 50 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	holds, release, returned := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	n.Add(served(func(_ context.Context, rt *svc.Runtime) error {
+	n.Add(served(func(_ context.Context, h *svc.Host) error {
 		defer close(returned)
-		conn, err := rt.Own.Acquire(context.Background())
+		conn, err := h.Own.Acquire(context.Background())
 		if err != nil {
 			return err
 		}
@@ -199,4 +204,189 @@ func TestAStuckServiceDoesNotHoldUpTheExit(t *testing.T) {
 	}
 	close(release)
 	<-returned
+}
+
+// lane is a service whose runner does nothing but say what it was told.
+type lane struct {
+	host    *svc.Host
+	started chan struct{}
+	stopped chan struct{}
+	finish  chan struct{}
+	woken   atomic.Int32
+	fetched atomic.Pointer[time.Time]
+	stuck   atomic.Pointer[time.Time]
+	worked  int
+}
+
+func newLane() *lane {
+	l := &lane{started: make(chan struct{}), stopped: make(chan struct{}), finish: make(chan struct{})}
+	l.fetched.Store(new(time.Time))
+	l.stuck.Store(new(time.Time))
+	return l
+}
+
+func (l *lane) Declare(context.Context, *svc.Host) error { return nil }
+
+func (l *lane) Runner(h *svc.Host) svc.Runner {
+	l.host = h
+	return l
+}
+
+func (l *lane) Keys() []string                     { return []string{"lane:7"} }
+func (l *lane) Wake()                              { l.woken.Add(1) }
+func (l *lane) Start()                             { close(l.started) }
+func (l *lane) LastFetch() time.Time               { return *l.fetched.Load() }
+func (l *lane) Stuck() (places int, all time.Time) { return 1, *l.stuck.Load() }
+
+func (l *lane) Stop(grace context.Context) {
+	close(l.stopped)
+	select {
+	case <-l.finish:
+	case <-grace.Done():
+	}
+}
+
+func (l *lane) Work(_ context.Context, limit int) (int, error) {
+	l.worked++
+	return min(limit, 3), nil
+}
+
+// A service is a runner of the node as its handlers are: it is woken, judged, given places and grace, and what it can do is known.
+//
+// holds: N4-services (runners)
+func TestAServiceIsARunner(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	reg := prometheus.NewRegistry()
+	n := node.New(db.Pool, node.Config{Namespace: ns, ID: "n", Workers: 1, Grace: time.Minute, Registerer: reg})
+	busy, free := make(chan struct{}), make(chan struct{})
+	n.On("busy", func(context.Context, pgx.Tx, *nexus.Delivery) error { close(busy); <-free; return nil })
+	l := newLane()
+	n.Add(l)
+	stop := start(t, n)
+	<-l.started
+	eventually(t, "it hears that the node listens", time.Minute, func() bool { return l.woken.Load() > 0 })
+
+	// Woken by its keys.
+	{
+		before := l.woken.Load()
+		db.Exec(`select pg_notify('nexus_wake', 'lane:8')`)
+		db.Exec(`select core_private.wake('lane:7', core.now())`) // nobody waits
+		db.Exec(`select pg_notify('nexus_wake', 'lane:7')`)
+		eventually(t, "it is woken", time.Minute, func() bool { return l.woken.Load() > before })
+		if got := l.woken.Load(); got != before+1 {
+			t.Errorf("woken %d times", got-before)
+		}
+		if err := l.host.Announce(t.Context(), "core_events_shop", time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		if !dbtest.Get[bool](db, `select exists (select from core_private.wake_flags where key = 'core_events_shop' and waiting_until > core.now() + interval '50 s')`) {
+			t.Error("nobody is asked to call it")
+		}
+	}
+
+	// Judged.
+	{
+		long := time.Now().Add(-time.Hour)
+		eventually(t, "the node is ready", time.Minute, func() bool { return n.Ready() == nil })
+		l.fetched.Store(&long)
+		if n.Ready() == nil || n.Health() == nil {
+			t.Error("the node is well, and the service has not fetched for an hour")
+		}
+		if age := scrape(t, reg)["fetch_age_seconds shop"]; age < 3600 {
+			t.Errorf("the metrics say %v s", age)
+		}
+		l.fetched.Store(new(time.Time))
+		l.stuck.Store(&long)
+		if err := n.Health(); !errors.Is(err, node.ErrStuck) {
+			t.Errorf("Health: %v, and all of its places are stuck", err)
+		}
+		l.stuck.Store(new(time.Time))
+		if err := n.Health(); err != nil {
+			t.Errorf("Health: %v", err)
+		}
+		if l.host.Observer("lane", []string{"*"}, func(string) string { return "*" }) == nil {
+			t.Error("nobody counts what it handles")
+		}
+	}
+
+	// Under the same places.
+	{
+		emit(t, db, "busy", nil)
+		<-busy
+		got := make(chan struct{}, 1)
+		share := l.host.Places.Join(func() { got <- struct{}{} })
+		if n := share.Hold(1); n != 0 {
+			t.Errorf("it has %d places, and a handler has the only one", n)
+		}
+		close(free)
+		<-got
+		if n := share.Held(); n != 1 {
+			t.Errorf("it has %d places once the handler is done", n)
+		}
+		share.Hold(0)
+		share.Leave()
+	}
+
+	// Known for what it can do.
+	{
+		can := func() string {
+			return dbtest.Get[string](db, `select string_agg(concat_ws(' ', kind, nullif(consumer, ''), key), ', ' order by kind, key) from core_private.node_capabilities`)
+		}
+		if err := l.host.Can(t.Context(), work.Abilities{Types: []string{"sql.*"}, Consumers: []string{"default"}, Workflows: []string{"pay"}}); err != nil {
+			t.Fatal(err)
+		}
+		const both = "event_type default busy, event_type default sql.*, workflow pay"
+		if got := can(); got != both {
+			t.Errorf("%s", got)
+		}
+		if err := l.host.Can(t.Context(), work.Abilities{Workflows: []string{"two words"}}); !errors.Is(err, nexus.ErrInvalid) {
+			t.Errorf("%v, want what is wrong with the name", err)
+		}
+		h := n.OnLeased("y", func(context.Context, *nexus.Delivery) error { return nil })
+		apply(t, n)
+		h.Remove()
+		apply(t, n)
+		if got := can(); got != both {
+			t.Errorf("after the handlers changed: %s", got)
+		}
+		db.Exec(`update core.nodes set state = 'lost'`)
+		db.Exec(`select core_node.reap_nodes()`)
+		db.Exec(`select pg_notify('nexus_wake', 'drain:' || md5('n'))`) // which makes it send a heartbeat
+		db.Wait(`select count(*) = 3 from core_private.node_capabilities`)
+		if got := can(); got != both {
+			t.Errorf("after it was given up: %s", got)
+		}
+	}
+
+	go stop()
+	<-l.stopped
+	db.Wait(`select count(*) = 1 from core.nodes where state = 'draining'`)
+	if err := l.host.Handling.Err(); err != nil {
+		t.Errorf("what it runs has ended: %v", err)
+	}
+	close(l.finish)
+	stop()
+}
+
+// Work has services do what is due as well, within the limit.
+//
+// holds: work
+func TestWorkHasServicesWork(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	n := node.New(db.Pool, node.Config{Namespace: ns})
+	n.On("x", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return effect(ctx, tx, d, "") })
+	l := newLane()
+	n.Add(l)
+	emitTypes(t, db, 2, "x")
+	for i, c := range []struct{ limit, want int }{{4, 4}, {10, 3}} {
+		if got, err := n.Work(t.Context(), c.limit); err != nil || got != c.want || l.worked != i+1 {
+			t.Errorf("limit %d: %d, %v after %d calls; want %d", c.limit, got, err, l.worked, c.want)
+		}
+	}
+	checkEffects(t, db, 2)
+	if err := l.host.Can(t.Context(), work.Abilities{Workflows: []string{"pay"}}); err != nil {
+		t.Error(err)
+	}
 }

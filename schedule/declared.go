@@ -78,19 +78,16 @@ func (d Declared) Apply(ctx context.Context, q nexus.DBTX, dryRun bool) ([]Chang
 	return changes, nil
 }
 
-// Serve is called by the node.
-func (d Declared) Serve(ctx context.Context, rt *svc.Runtime) error { return d.Declare(ctx, rt) }
-
 // Declare is called by the node.
-func (d Declared) Declare(ctx context.Context, rt *svc.Runtime) error {
+func (d Declared) Declare(ctx context.Context, h *svc.Host) error {
 	own := Declared{Owner: d.Owner, Tasks: make([]Task, len(d.Tasks))}
 	for i, t := range d.Tasks {
 		if t.Namespace == "" {
-			t.Namespace = rt.Namespace
+			t.Namespace = h.Namespace
 		}
 		own.Tasks[i] = t
 	}
-	changes, err := own.Apply(ctx, rt.Own, false)
+	changes, err := own.Apply(ctx, h.Own, false)
 	for _, c := range changes {
 		what := []slog.Attr{slog.String("task", c.Task), slog.String("owner", d.Owner)}
 		for _, a := range []slog.Attr{slog.String("field", c.Field), slog.String("from", c.From), slog.String("to", c.To)} {
@@ -98,7 +95,10 @@ func (d Declared) Declare(ctx context.Context, rt *svc.Runtime) error {
 				what = append(what, a)
 			}
 		}
-		rt.Logger.LogAttrs(ctx, slog.LevelInfo, "task "+c.Action+"d", what...)
+		h.Logger.LogAttrs(ctx, slog.LevelInfo, "task "+c.Action+"d", what...)
 	}
 	return err
 }
+
+// Runner is called by the node: there is nothing to run.
+func (d Declared) Runner(*svc.Host) svc.Runner { return nil }

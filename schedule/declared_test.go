@@ -35,7 +35,7 @@ func TestWhatIsDeclaredIsLoggedWithoutEmptyFields(t *testing.T) {
 	db := newDB(t)
 	var log strings.Builder
 	d := schedule.Declared{Owner: "a", Tasks: []schedule.Task{{Name: "overdue", Cron: "@every 90s", Type: "x"}}}
-	if err := d.Declare(t.Context(), &svc.Runtime{Namespace: ns, Own: db.Pool, Logger: slog.New(slog.NewTextHandler(&log, nil))}); err != nil {
+	if err := d.Declare(t.Context(), &svc.Host{Namespace: ns, Own: db.Pool, Logger: slog.New(slog.NewTextHandler(&log, nil))}); err != nil {
 		t.Fatal(err)
 	}
 	if got := log.String(); !strings.Contains(got, "task=shop/overdue") || strings.Contains(got, `=""`) || strings.Contains(got, "field=") {

@@ -10,10 +10,10 @@ import (
 // ranks lists the packages below the module's path from the lowest to the highest; "" is the root, package nexus.
 var ranks = [][]string{
 	{"", "sql", "sql/roles", "internal/seldom", "cmd/nexus-node/internal/config"},
-	{"internal/db", "internal/svc", "internal/work", "internal/pgdev", "internal/places"},
+	{"internal/db", "internal/work", "internal/pgdev", "internal/places"},
 	{"internal/feed"},
 	{"internal/lease", "internal/invoke"},
-	{"internal/handlers"},
+	{"internal/handlers", "internal/svc"},
 	{"internal/engine", "internal/readmodel", "internal/telemetry", "internal/member"},
 	{"internal/consume", "internal/batch", "internal/pgmqueue"},
 	{"queue", "operate", "deadletter", "schedule", "trigger", "outbox", "migrate"},

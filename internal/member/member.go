@@ -15,6 +15,7 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/work"
 )
 
 // Member is a node as the database knows it: who it is, that it lives, and the upkeep that any node may do.
@@ -69,15 +70,8 @@ func (m *Member) Incarnation() uuid.UUID {
 	return uuid.Nil
 }
 
-// Abilities are what a node can do.
-type Abilities struct {
-	Types     []string // patterns of event types
-	Consumers []string // for each of the types the consumer that it is handled for
-	Workflows []string
-}
-
 // Register makes the node known, as a new incarnation, with the event types that it can handle. What else it can do is told by Replace.
-func (m *Member) Register(ctx context.Context, can Abilities, info map[string]any) error {
+func (m *Member) Register(ctx context.Context, can work.Abilities, info map[string]any) error {
 	raw, err := json.Marshal(info)
 	if err != nil {
 		return err
@@ -103,7 +97,7 @@ from core_node.register_node($1::text, $2::text, $3::bool, $4::text[], $5::text:
 func all(list []string) []string { return append([]string{}, list...) }
 
 // Replace says what the node can do from now on, in place of what it said before. known is false when the node must register anew.
-func (m *Member) Replace(ctx context.Context, can Abilities) (known bool, err error) {
+func (m *Member) Replace(ctx context.Context, can work.Abilities) (known bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, heartbeatTimeout)
 	defer cancel()
 	err = db.Call(ctx, m.Pool, "replace_capabilities",

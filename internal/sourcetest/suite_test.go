@@ -9,6 +9,7 @@ import (
 	"github.com/nexuspg/nexus/internal/member"
 	"github.com/nexuspg/nexus/internal/pgmqueue"
 	"github.com/nexuspg/nexus/internal/sourcetest"
+	"github.com/nexuspg/nexus/internal/work"
 	"github.com/nexuspg/nexus/queue"
 )
 
@@ -41,7 +42,7 @@ func TestDeliveries(t *testing.T) {
 		db.Namespace("shop")
 		db.SetNow(db.Now()) // it stands still but for Pass
 		who := &member.Member{Pool: db.Pool, Namespace: "shop", Wanted: "n"}
-		if err := who.Register(t.Context(), member.Abilities{Types: []string{"*"}, Consumers: []string{"default"}}, map[string]any{}); err != nil {
+		if err := who.Register(t.Context(), work.Abilities{Types: []string{"*"}, Consumers: []string{"default"}}, map[string]any{}); err != nil {
 			t.Fatal(err)
 		}
 		name, attempts, err := who.Consumer(t.Context(), "default")
