@@ -372,12 +372,13 @@ func TestAnIdleNodeClaimsNothing(t *testing.T) {
 	n.On("express", func(_ context.Context, _ pgx.Tx, d *nexus.Delivery) error { handled <- d.Type; return nil }).Express = true
 	n.OnBatch("batch", func(_ context.Context, _ pgx.Tx, ds []*nexus.Delivery) error { handled <- ds[0].Type; return nil })
 	start(t, n)
-	const calls = `(select coalesce(sum(calls), 0) from pg_stat_user_functions where schemaname = 'core' and funcname in (%s))`
+	const calls = `(select coalesce(sum(calls), 0) from pg_stat_user_functions where schemaname = 'core_node' and funcname in (%s))`
 	looks, claims := fmt.Sprintf(calls, `'look'`), fmt.Sprintf(calls, `'claim', 'claim_batch', 'settle_and_claim'`)
-	db.Wait("select " + looks + " >= 120")           // a session that does nothing tells its counts after ten seconds
-	again(t, "looks without a claim", func() error { // which tell late, too, what was claimed at the start
+	db.Wait("select " + looks + " >= 20")
+	// A session that does nothing tells its counts after ten seconds, so what was claimed at the start comes late.
+	again(t, "looks without a claim", func() error {
 		before := dbtest.Get[int](db, "select "+claims+"::int")
-		db.Wait(fmt.Sprintf("select %s >= %d", looks, dbtest.Get[int](db, "select "+looks+"::int")+30))
+		db.Wait(fmt.Sprintf("select %s >= %d", looks, dbtest.Get[int](db, "select "+looks+"::int")+10))
 		if after := dbtest.Get[int](db, "select "+claims+"::int"); after > before {
 			return fmt.Errorf("%d claims of an idle node", after-before)
 		}
