@@ -49,7 +49,7 @@ var plants = []plant{
 		{"core_node.claim", []string{"then 'alone' end as fate", "then null end as fate"}},
 	}},
 	{name: "lost-event", why: "one event of fifty is logged and not delivered", found: []string{kindLost}, faults: []string{"deploy"}, edits: []edit{
-		{"core.emit", []string{"execute format('insert into %s (msg_id", "if v_message_id % 50 <> 0 then execute format('insert into %s (msg_id", "using v_message_id, v_now, v_message, v_headers;", "using v_message_id, v_now, v_message, v_headers; end if;"}},
+		{"core.emit", []string{"execute format($q$\n            insert into %s (msg_id", "if v_message_id % 50 <> 0 then execute format($q$\n            insert into %s (msg_id", "using v_message_id, v_now, v_message, v_headers;", "using v_message_id, v_now, v_message, v_headers; end if;"}},
 	}},
 }
 

@@ -2,7 +2,6 @@ package migrate
 
 import (
 	"context"
-	"regexp"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -240,27 +239,15 @@ func (tx *session) compareByText(ctx context.Context, s *state) error {
 	if err != nil || !plain || !s.BookkeepingOwned {
 		return wrap("read the bookkeeping", err)
 	}
-	found, err := all[moved](ctx, tx, guardDriftText(bookkeepingSQL))
+	found, err := all[moved](ctx, tx, guardDriftText())
 	s.sortMoved(found)
 	return err
 }
 
-// guardDriftText is the body of guard_drift with those of the view and the function that it reads in their place.
-func guardDriftText(sql string) string {
-	between := func(begin, end string) string {
-		_, rest, _ := strings.Cut(sql, begin)
-		text, _, _ := strings.Cut(rest, end)
-		return text
-	}
-	guard := between("create or replace view core_private.guard as\n", ";\ncomment on view core_private.guard is")
-	queues := between("create or replace function core_private.queue_guard()", "$$;")
-	_, queues, _ = strings.Cut(queues, "return query\n")
-	queues, _, _ = strings.Cut(queues, "\n  union all\n  select format('rights on %s are not as they were given'")
-	_, drift, _ := strings.Cut(between("create or replace function core_private.guard_drift()", "$$;"), "as $$\n")
-	drift = strings.Replace(drift, "core_private.queue_guard()", "queue_guard", 1)
-	drift = strings.Replace(drift, "core_private.sweep_guard()", "(select null::text where false)", 1)
-	drift = regexp.MustCompile(`core_private\.guard\b`).ReplaceAllString(drift, "guard")
-	return "with guard as (" + guard + "), queue_guard (what, queue_name, removal) as (" + queues + ")\nselect * from (" + drift + ") d (what, restore, theirs)"
+// guardDriftText is what core_private.guard_drift() asks, with the queries of the view and the function that it reads in their place.
+func guardDriftText() string {
+	return "with guard as (" + guardViewSQL + "), queue_guard (what, queue_name, removal) as (" + queueGuardSQL +
+		"), sweep_guard (what) as (select null::text where false)\nselect * from (" + guardDriftSQL + ") d (what, restore, theirs)"
 }
 
 // missing are the tables of these that are not there.

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"regexp"
 	"slices"
+	"strings"
 
 	nexussql "github.com/nexuspg/nexus/sql"
 )
@@ -22,9 +23,23 @@ type schema struct {
 // bookkeeping creates what the installer remembers. It is applied like a function file, before all others.
 var bookkeeping = nexussql.NewFile("bookkeeping.sql", bookkeepingSQL)
 
+// Three queries of the bookkeeping are files of their own: where nothing that lies in the database may be run, the installer asks them
+// itself.
+var bookkeepingSQL = strings.NewReplacer(
+	"-- include: guard_view.sql\n", guardViewSQL,
+	"-- include: queue_guard.sql\n", queueGuardSQL,
+	"-- include: guard_drift.sql\n", guardDriftSQL,
+).Replace(bookkeepingFile)
+
 var (
 	//go:embed bookkeeping.sql
-	bookkeepingSQL string
+	bookkeepingFile string
+	//go:embed guard_view.sql
+	guardViewSQL string
+	//go:embed queue_guard.sql
+	queueGuardSQL string
+	//go:embed guard_drift.sql
+	guardDriftSQL string
 	//go:embed facts.sql
 	factsSQL string
 	//go:embed roles.sql

@@ -18,11 +18,6 @@ func TestLinesAreNarrow(t *testing.T) {
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".sql") {
 				return err
 			}
-			for _, wide := range stillWide {
-				if strings.HasPrefix(path, wide) {
-					return nil
-				}
-			}
 			text, err := fs.ReadFile(tree, path)
 			if err != nil {
 				return err
@@ -41,9 +36,4 @@ func TestLinesAreNarrow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-}
-
-// stillWide are the places that nobody has laid out yet.
-var stillWide = []string{
-	"functions/event/",
 }

@@ -1,5 +1,6 @@
--- A queue at a time, so that who asks for one, or for those of a namespace, does not have all counted. The planner
--- takes a function that is scanned again for one that gives its rows for nothing, but not a sub-select around it.
+-- Queues are counted one at a time, so that a query for one queue, or for those of a namespace, does not count all.
+-- The planner takes a function that is scanned again for one that gives its rows for nothing, but not a sub-select
+-- around it.
 create or replace view core.queue_metrics with (security_barrier = true) as
 select q.queue_name, m.queue_length, m.newest_msg_age_seconds, m.oldest_msg_age_seconds,
        m.visible, m.in_flight, m.waiting, m.delayed, m.parked, m.length_is_estimate,

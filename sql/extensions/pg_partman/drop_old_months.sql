@@ -1,6 +1,6 @@
--- Dropping a month locks the whole log, and whoever writes to it queues behind that for as long as a reader keeps it
--- waiting. So this waits some hundredths of a second, some times, and in between lets everybody pass. Then it gives up
--- and names who holds the log.
+-- Dropping a month locks the whole log, and writers queue behind that lock for as long as a reader keeps it waiting.
+-- So this waits some hundredths of a second, a few times, and lets everybody pass in between. Then it gives up and
+-- names the session that holds the log.
 create or replace function core_private.drop_old_months(p_tries integer = 5)
 returns integer
 language plpgsql

@@ -1,6 +1,6 @@
--- Whoever may change or delete rows of a table may lock all of it, whatever row security says of its
--- rows. So in a restricted namespace only those who operate it may, each by a grant of his role's;
--- elsewhere every operator. Reading allows no lock that anybody waits for.
+-- A role that may change or delete rows of a table may lock all of it, whatever row security says of its rows. So in
+-- a restricted namespace only roles with a grant to operate get these rights, and elsewhere every operator. The right
+-- to read takes no lock that anybody waits for.
 create or replace function core_private.queue_grant_changes(p_queue text)
 returns table (n integer, relation name, statement text)
 language sql

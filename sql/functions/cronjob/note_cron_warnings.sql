@@ -1,5 +1,5 @@
--- A notice reaches whoever writes the task, in psql as on the command line, and no log of the server as it is
--- installed.
+-- A notice reaches the author of the task, in psql as on the command line. By default the server's log does not get
+-- it.
 create or replace function core_private.note_cron_warnings(p_spec jsonb)
 returns void
 language plpgsql

@@ -1,5 +1,6 @@
--- The task is locked before its job is touched, as its own triggers do; whoever holds it keeps the job in step himself.
--- What was found is looked for again under the locks. A job that cannot be made leaves the others alone.
+-- A task is locked before its job is touched, in the order of the task's own triggers. A task that another session
+-- has locked is left out: that session keeps the job in step itself. What was found is looked for again under the
+-- locks. A job that cannot be made leaves the others alone.
 create or replace function core.sync_cron_jobs(p_wait boolean = false)
 returns jsonb
 language plpgsql security definer

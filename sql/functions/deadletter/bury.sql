@@ -29,9 +29,7 @@ begin
         known as materialized (
             select g.*, nextval(%3$L::regclass) as dlq_msg_id, e.envelope,
                    case when e.envelope then g.message ->> 'eventType' else 'unknown.raw' end as event_type,
-                   case when e.envelope
-                             and g.message ->> 'eventUid' ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
-                        then (g.message ->> 'eventUid')::uuid end as event_uid,
+                   case when e.envelope then core_private.uuid_if_valid(g.message ->> 'eventUid') end as event_uid,
                    case when e.envelope and g.message ->> 'eventId' ~ '^[0-9]{1,18}$'
                         then (g.message ->> 'eventId')::bigint end as event_id,
                    core_private.attempt_of(g.read_ct, g.headers) as attempts,

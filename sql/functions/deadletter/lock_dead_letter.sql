@@ -1,4 +1,5 @@
--- Who may not operate it locks nothing, and who has no duty in its namespace does not learn that there is one.
+-- A caller who may not operate the namespace locks nothing. A caller without a duty in a restricted namespace gets
+-- the answer of an unknown id, and so does not learn that the dead letter exists.
 create or replace function core_private.lock_dead_letter(p_dead_letter_id bigint)
 returns core.dead_letters
 language plpgsql

@@ -1,4 +1,4 @@
--- For when something is known to be missing: whoever finds all tables asks no more.
+-- Callers ask this only once they know that some table is missing.
 create or replace function core_private.lost_queue_for(p_namespace text, p_event_type text)
 returns text
 language sql stable

@@ -1,7 +1,9 @@
--- The hot path: one look at the namespace, the queue row first, then the log row with its message id. Ids are drawn after the
--- transaction has its own id, on which the order of lanes rests. Checks that pass call no function of their own: each call of a pinned
--- one makes the search path be worked out anew. The queue's row names every column with a default, which would be parsed anew otherwise.
-create or replace function core.emit(p_namespace text, p_event_type text, p_payload jsonb = '{}', p_options jsonb = '{}')
+-- The hot path: one look at the namespace, the queue row first, then the log row with its message id. Ids are drawn
+-- after the transaction has its own id, on which the order of lanes rests. Checks that pass call no function of their
+-- own: each call of a pinned one makes the search path be worked out anew. The queue's row names every column with a
+-- default, which would be parsed anew otherwise.
+create or replace function core.emit(
+    p_namespace text, p_event_type text, p_payload jsonb = '{}', p_options jsonb = '{}')
 returns table (event_id bigint, event_uid uuid, message_id bigint, duplicate boolean)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -32,10 +34,15 @@ declare
     v_depth          integer := 0;
     v_while          text;
     v_held_id        bigint;
-    v_caller         name    := case when current_setting('role') = 'none' then session_user::name else current_setting('role')::name end;
+    v_caller         name    := case when current_setting('role') = 'none' then session_user::name
+                                     else current_setting('role')::name end;
 begin
-    select n.restricted, n.max_payload_bytes, n.dedupe_for, case when n.default_consumer then 'core_events_' || replace(p_namespace, '-', '_') end, n.named_consumers
-      into v_restricted, v_max_bytes, v_dedupe_for, v_queue, v_others from core.namespaces n where n.namespace = p_namespace;
+    select n.restricted, n.max_payload_bytes, n.dedupe_for,
+           case when n.default_consumer then 'core_events_' || replace(p_namespace, '-', '_') end, n.named_consumers
+      into v_restricted, v_max_bytes, v_dedupe_for,
+           v_queue, v_others
+      from core.namespaces n
+     where n.namespace = p_namespace;
     if not found or v_restricted or not pg_has_role(v_caller, 'nexus_producer', 'member') then
         perform core_private.require_duty(p_namespace, 'produce');
     elsif pg_has_role(v_caller, 'nexus_admin', 'member') then
@@ -48,16 +55,23 @@ begin
         perform core_private.check_payload(p_payload, v_max_bytes);
     end if;
     if p_options is distinct from '{}' then
-        select o.dedupe_key, o.ordering_key, o.due_at, o.headers, o.producer, o.correlation_id, o.causation_uid, o.broadcast, o.authored_at, o.tags, o.depth, o.dedupe_while
-          into v_dedupe_key, v_ordering_key, v_due_at, v_headers, v_producer, v_correlation_id, v_causation_uid, v_broadcast, v_authored_at, v_tags, v_depth, v_while
+        select o.dedupe_key, o.ordering_key, o.due_at, o.headers, o.producer,
+               o.correlation_id, o.causation_uid, o.broadcast, o.authored_at, o.tags, o.depth,
+               o.dedupe_while
+          into v_dedupe_key, v_ordering_key, v_due_at, v_headers, v_producer,
+               v_correlation_id, v_causation_uid, v_broadcast, v_authored_at, v_tags, v_depth,
+               v_while
           from core_private.parse_emit_options(p_options, v_now) o;
     end if;
 
     perform pg_current_xact_id();
     if v_dedupe_key is not null then
-        select k.event_id, k.event_uid, k.won, k.msg_id into v_key
-          from core_private.claim_keys(p_namespace, array[v_dedupe_key], v_now, v_now + v_dedupe_for, case when v_while is null then '{}' else array[v_dedupe_key] end,
-                                       case when v_while = 'queued' then array[v_dedupe_key] else '{}' end) k;
+        select k.event_id, k.event_uid, k.won, k.msg_id
+          into v_key
+          from core_private.claim_keys(
+                   p_namespace, array[v_dedupe_key], v_now, v_now + v_dedupe_for,
+                   case when v_while is null then '{}' else array[v_dedupe_key] end,
+                   case when v_while = 'queued' then array[v_dedupe_key] else '{}' end) k;
         if not v_key.won then
             return query select v_key.event_id, v_key.event_uid, null::bigint, true;
             return;
@@ -70,10 +84,13 @@ begin
         v_event_uid := gen_random_uuid();
     end if;
     if p_options = '{}' then
-        v_message := jsonb_build_object('namespace', p_namespace, 'eventType', p_event_type, 'payload', p_payload, 'emittedAt', core_private.iso(v_now),
-            'producerNodeId', null, 'eventId', v_event_id, 'eventUid', v_event_uid);
+        v_message := jsonb_build_object(
+            'namespace', p_namespace, 'eventType', p_event_type, 'payload', p_payload,
+            'emittedAt', core_private.iso(v_now), 'producerNodeId', null,
+            'eventId', v_event_id, 'eventUid', v_event_uid);
     else
-        v_message := core_private.envelope(p_namespace, p_event_type, p_payload, v_now, v_event_id, v_event_uid, v_producer, v_ordering_key,
+        v_message := core_private.envelope(
+            p_namespace, p_event_type, p_payload, v_now, v_event_id, v_event_uid, v_producer, v_ordering_key,
             v_correlation_id, v_causation_uid, v_broadcast, v_authored_at, v_tags, v_depth);
     end if;
 
@@ -84,29 +101,41 @@ begin
         if v_message_id is null then
             perform core_private.fail_lost_queue(v_queue);
         end if;
-        execute format('insert into %s (msg_id, read_ct, enqueued_at, vt, message, headers) overriding system value values ($1, 0, $2, $2, $3, $4)',
-                       core_private.queue_relation(v_queue))
+        execute format($q$
+            insert into %s (msg_id, read_ct, enqueued_at, vt, message, headers) overriding system value
+            values ($1, 0, $2, $2, $3, $4)
+            $q$, core_private.queue_relation(v_queue))
           using v_message_id, v_now, v_message, v_headers;
     elsif v_held_id is null then
-        insert into core.delayed (due_at, queue_name, event_type, message, headers) values (v_due_at, v_queue, p_event_type, v_message, v_headers);
+        insert into core.delayed (due_at, queue_name, event_type, message, headers)
+        values (v_due_at, v_queue, p_event_type, v_message, v_headers);
     else
         insert into core.delayed (due_at, queue_name, event_type, message, headers, msg_id, read_ct, enqueued_at)
-        values (v_due_at, v_queue, p_event_type, v_message, core_private.headers_object(v_headers) || jsonb_build_object('nexus-due', core_private.iso(v_due_at)),
-                v_held_id, 0, v_due_at);
+        values (
+            v_due_at, v_queue, p_event_type, v_message,
+            core_private.headers_object(v_headers) || jsonb_build_object('nexus-due', core_private.iso(v_due_at)),
+            v_held_id, 0, v_due_at);
     end if;
-    if v_message_id is not null and exists (select from core_private.wake_flags f where f.key = v_queue and f.waiting_until > v_now) then
+    if v_message_id is not null
+       and exists (select from core_private.wake_flags f where f.key = v_queue and f.waiting_until > v_now) then
         perform core_private.wake(v_queue, v_now);
     end if;
     if v_others then
         perform core_private.deliver_to_others(p_namespace, p_event_type, v_message, v_headers, v_due_at, v_now);
     end if;
 
-    insert into core.event_log (event_id, namespace, event_type, payload, emitted_at, producer_node_id, metadata, event_uid, authored_at,
-                                correlation_id, causation_uid, depth, ordering_key, tags, headers, principal)
-    values (v_event_id, p_namespace, p_event_type, p_payload, v_now, v_producer,
-            case when coalesce(v_message_id, v_held_id) is null then '{}'::jsonb else jsonb_build_object('messageId', coalesce(v_message_id, v_held_id)) end, v_event_uid, v_authored_at,
-            v_correlation_id, v_causation_uid, v_depth, v_ordering_key, v_tags, v_headers,
-            session_user || case when current_setting('role') in ('none', session_user) then '' else ' as ' || current_setting('role') end);
+    insert into core.event_log (
+        event_id, namespace, event_type, payload, emitted_at, producer_node_id,
+        metadata,
+        event_uid, authored_at, correlation_id, causation_uid, depth, ordering_key, tags, headers,
+        principal)
+    values (
+        v_event_id, p_namespace, p_event_type, p_payload, v_now, v_producer,
+        case when coalesce(v_message_id, v_held_id) is null then '{}'::jsonb
+             else jsonb_build_object('messageId', coalesce(v_message_id, v_held_id)) end,
+        v_event_uid, v_authored_at, v_correlation_id, v_causation_uid, v_depth, v_ordering_key, v_tags, v_headers,
+        session_user || case when current_setting('role') in ('none', session_user) then ''
+                             else ' as ' || current_setting('role') end);
     event_id := v_event_id;
     event_uid := v_event_uid;
     message_id := v_message_id;

@@ -1,4 +1,5 @@
-create or replace function core.emit_batch(p_namespace text, p_event_types text[], p_payloads jsonb[], p_options jsonb[] = null)
+create or replace function core.emit_batch(
+    p_namespace text, p_event_types text[], p_payloads jsonb[], p_options jsonb[] = null)
 returns table (event_id bigint, event_uid uuid, message_id bigint, duplicate boolean)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -15,31 +16,42 @@ begin
     if not found or not core_private.has_duty(p_namespace, 'produce', v_ns.restricted) then
         perform core_private.require_duty(p_namespace, 'produce');
     end if;
-    if v_n is null or cardinality(p_payloads) is distinct from v_n or (p_options is not null and cardinality(p_options) <> v_n) then
+    if v_n is null or cardinality(p_payloads) is distinct from v_n
+       or (p_options is not null and cardinality(p_options) <> v_n) then
         raise exception using errcode = 'NX006', column = 'p_payloads',
-            message = format('the arrays differ in length: %s event types, %s payloads, %s options', coalesce(v_n::text, 'no'),
-                             coalesce(cardinality(p_payloads)::text, 'no'), coalesce(cardinality(p_options)::text, 'no')),
+            message = format('the arrays differ in length: %s event types, %s payloads, %s options',
+                coalesce(v_n::text, 'no'), coalesce(cardinality(p_payloads)::text, 'no'),
+                coalesce(cardinality(p_options)::text, 'no')),
             hint = 'Give one payload for each event type; p_options is NULL or as long.';
     end if;
     if v_n > 10000 then
         raise exception using errcode = 'NX602', column = 'p_event_types',
-            message = format('the batch has %s events, at most 10000 are allowed', v_n), hint = 'Split it; calls in one transaction still commit together.';
+            message = format('the batch has %s events, at most 10000 are allowed', v_n),
+            hint = 'Split it; calls in one transaction still commit together.';
     end if;
     if v_n = 0 then
         return;
     end if;
-    select u.n into v_i from unnest(p_event_types) with ordinality u(t, n)
-     where core_private.is_event_type(u.t) is not true order by u.n limit 1;
+    select u.n
+      into v_i
+      from unnest(p_event_types) with ordinality u(t, n)
+     where core_private.is_event_type(u.t) is not true
+     order by u.n limit 1;
     if found then
-        perform core_private.check_event_type(p_event_types[array_lower(p_event_types, 1) + v_i - 1], format('p_event_types[%s]', v_i));
+        perform core_private.check_event_type(
+            p_event_types[array_lower(p_event_types, 1) + v_i - 1], format('p_event_types[%s]', v_i));
     end if;
     select sum(case when octet_length(u.p::text) < 255 then octet_length(u.p::text)
                     else core_private.check_payload(u.p, v_ns.max_payload_bytes, format('p_payloads[%s]', u.n)) end)
-      into v_bytes from unnest(p_payloads) with ordinality u(p, n);
+      into v_bytes
+      from unnest(p_payloads) with ordinality u(p, n);
     if v_bytes > 67108864 then
         raise exception using errcode = 'NX603', column = 'p_payloads',
-            message = format('the payloads have %s bytes together, at most 67108864 are allowed', v_bytes), hint = 'Split the batch.';
+            message = format('the payloads have %s bytes together, at most 67108864 are allowed', v_bytes),
+            hint = 'Split the batch.';
     end if;
-    return query select m.event_id, m.event_uid, m.message_id, m.duplicate from core_private.emit_many(p_namespace, p_event_types, p_payloads, p_options, v_now) m;
+    return query
+        select m.event_id, m.event_uid, m.message_id, m.duplicate
+          from core_private.emit_many(p_namespace, p_event_types, p_payloads, p_options, v_now) m;
 end $$;
 comment on function core.emit_batch(text, text[], jsonb[], jsonb[]) is 'Emits up to 10,000 events of at most 64 MB together, all or none; rows come back in input order. Options as for core.emit, one object an event. Of several events with one dedupe key the first counts. Raises what core.emit raises, and NX006, NX602, NX603; the field names the element.';

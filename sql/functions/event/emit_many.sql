@@ -23,9 +23,12 @@ begin
     select n.dedupe_for into v_dedupe_for from core.namespaces n where n.namespace = p_namespace;
     perform pg_current_xact_id();
     if v_options then
-        select bool_or((p.o).due_at is null), bool_or((p.o).due_at is not null)
+        -- Only what decides about the statement is parsed before it.
+        select bool_or(p.due_at is null), bool_or(p.due_at is not null)
           into v_at_once, v_delayed
-          from (select core_private.parse_emit_options(u.value, p_now, format('[%s]', u.n)) as o
+          from (select case when u.value ?| array['deliver_at', 'delay', 'dedupe_key']
+                            then (core_private.parse_emit_options(u.value, p_now, format('[%s]', u.n))).due_at
+                            end as due_at
                   from unnest(p_options) with ordinality u(value, n) offset 0) p;
         v_keys := array(select o.value ->> 'dedupe_key' from unnest(p_options) o(value) where o.value ? 'dedupe_key');
         -- The first event with a key speaks for it, also in this.
@@ -88,7 +91,7 @@ begin
          order by i.n
         $q$,
         case when v_options
-             then 'lateral core_private.parse_emit_options(coalesce(t.options, ''{}''), $1, '''')'
+             then 'lateral core_private.parse_emit_options(t.options, $1, format(''[%s]'', t.n))'
              else '(select null::text as dedupe_key, null::text as ordering_key, null::timestamptz as due_at,
                            null::jsonb as headers, null::text as producer, null::text as correlation_id,
                            null::uuid as causation_uid, false as broadcast, null::timestamptz as authored_at,

@@ -1,4 +1,5 @@
--- By ids alone, wherever a delivery can be. The queue is asked for the event too: somebody may have put another message there by hand.
+-- By ids alone, wherever a delivery can be. The queue is asked for the event too: somebody may have put another
+-- message there by hand.
 create or replace function core_private.is_pending(p_namespace text, p_msg_id bigint, p_event_id bigint)
 returns boolean
 language plpgsql stable
@@ -10,8 +11,11 @@ declare
     v_there    boolean := false;
 begin
     if to_regclass(v_relation) is not null then
-        execute format('select exists (select from %s q where q.msg_id = $1 and q.message ->> ''eventId'' = $2)', v_relation)
-           into v_there using p_msg_id, p_event_id::text;
+        execute format($q$
+            select exists (select from %s q where q.msg_id = $1 and q.message ->> 'eventId' = $2)
+            $q$, v_relation)
+           into v_there
+          using p_msg_id, p_event_id::text;
     end if;
     return v_there
         or exists (select from core.delayed d where d.queue_name = v_queue and d.msg_id = p_msg_id)

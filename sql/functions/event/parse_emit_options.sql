@@ -1,18 +1,20 @@
--- p_at names the element of a batch in errors; empty for a single emit. Only an element may be NULL, since an array cannot leave one out.
+-- p_at names the element of a batch in errors; empty for a single emit. Only an element may be NULL, since an array
+-- cannot leave one out.
 create or replace function core_private.parse_emit_options(
     p_options jsonb,
     p_now     timestamptz,
     p_at      text = '',
     out dedupe_key text, out ordering_key text, out due_at timestamptz, out headers jsonb, out producer text,
-    out correlation_id text, out causation_uid uuid, out broadcast boolean, out authored_at timestamptz, out tags text[], out depth integer,
-    out dedupe_while text)
+    out correlation_id text, out causation_uid uuid, out broadcast boolean, out authored_at timestamptz,
+    out tags text[], out depth integer, out dedupe_while text)
 returns record
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_known constant text[] := array['dedupe_key', 'ordering_key', 'deliver_at', 'delay', 'headers', 'producer', 'correlation_id',
-                                     'causation_uid', 'broadcast', 'authored_at', 'tags', 'depth', 'dedupe_while'];
+    v_known constant text[] := array[
+        'dedupe_key', 'ordering_key', 'deliver_at', 'delay', 'headers', 'producer', 'correlation_id',
+        'causation_uid', 'broadcast', 'authored_at', 'tags', 'depth', 'dedupe_while'];
     v_key text;
 begin
     depth := 0;
@@ -24,11 +26,13 @@ begin
     foreach v_key in array array['dedupe_key', 'ordering_key', 'producer', 'correlation_id', 'causation_uid'] loop
         continue when not p_options ? v_key;
         if jsonb_typeof(p_options -> v_key) <> 'string' or p_options ->> v_key = '' then
-            perform core_private.fail_option(v_key || p_at, p_options -> v_key, 'Give a string that is not empty, or leave it out.');
+            perform core_private.fail_option(
+                v_key || p_at, p_options -> v_key, 'Give a string that is not empty, or leave it out.');
         end if;
         if octet_length(p_options ->> v_key) > 512 then
             raise exception using errcode = 'NX604', column = v_key || p_at,
-                message = format('%s has %s bytes, at most 512 are allowed', v_key || p_at, octet_length(p_options ->> v_key)),
+                message = format('%s has %s bytes, at most 512 are allowed',
+                    v_key || p_at, octet_length(p_options ->> v_key)),
                 hint = 'Use a digest of it.';
         end if;
     end loop;
@@ -36,11 +40,13 @@ begin
     if p_options ? 'dedupe_while' then
         dedupe_while := p_options ->> 'dedupe_while';
         if dedupe_while is null or dedupe_while not in ('queued', 'pending') then
-            perform core_private.fail_option('dedupe_while' || p_at, p_options -> 'dedupe_while',
+            perform core_private.fail_option(
+                'dedupe_while' || p_at, p_options -> 'dedupe_while',
                 'Give "queued" (until a node takes the event) or "pending" (until it has been handled).');
         end if;
         if dedupe_key is null then
-            raise exception using errcode = 'NX005', column = 'dedupe_while' || p_at, message = format('dedupe_while%s is given without a dedupe_key', p_at),
+            raise exception using errcode = 'NX005', column = 'dedupe_while' || p_at,
+                message = format('dedupe_while%s is given without a dedupe_key', p_at),
                 hint = 'Give the dedupe_key that is to end with the event, or leave it out.';
         end if;
     end if;
@@ -48,13 +54,16 @@ begin
     producer := p_options ->> 'producer';
     correlation_id := p_options ->> 'correlation_id';
     if p_options ? 'causation_uid' then
-        if p_options ->> 'causation_uid' !~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
-            perform core_private.fail_option('causation_uid' || p_at, p_options -> 'causation_uid', 'Give the event_uid of the causing event.');
+        causation_uid := core_private.uuid_if_valid(p_options ->> 'causation_uid');
+        if causation_uid is null then
+            perform core_private.fail_option(
+                'causation_uid' || p_at, p_options -> 'causation_uid', 'Give the event_uid of the causing event.');
         end if;
-        causation_uid := (p_options ->> 'causation_uid')::uuid;
     end if;
     if p_options ? 'deliver_at' and p_options ? 'delay' then
-        raise exception using errcode = 'NX005', column = 'delay' || p_at, message = 'deliver_at and delay exclude each other', hint = 'Give one of them.';
+        raise exception using errcode = 'NX005', column = 'delay' || p_at,
+            message = 'deliver_at and delay exclude each other',
+            hint = 'Give one of them.';
     end if;
     if p_options ? 'deliver_at' then
         due_at := core_private.parse_time(p_options -> 'deliver_at', 'deliver_at' || p_at);
@@ -65,7 +74,8 @@ begin
         due_at := null;
     end if;
     if due_at > p_now + interval '10 years' then
-        perform core_private.fail_option('deliver_at' || p_at, p_options -> 'deliver_at', 'It may lie at most ten years ahead.');
+        perform core_private.fail_option(
+            'deliver_at' || p_at, p_options -> 'deliver_at', 'It may lie at most ten years ahead.');
     end if;
     if p_options ? 'authored_at' then
         authored_at := core_private.parse_time(p_options -> 'authored_at', 'authored_at' || p_at);
@@ -77,36 +87,49 @@ begin
         broadcast := (p_options ->> 'broadcast')::boolean;
         -- Accepted, it would be a promise: nothing delivers to more than one node of a consumer.
         if broadcast then
-            raise exception using errcode = 'NX005', column = 'broadcast' || p_at, message = format('broadcast%s cannot be true yet: the event would go to one node', p_at),
-                hint = 'Leave broadcast out. What every process has to hear of, send by NOTIFY as well, and let each of them LISTEN.';
+            raise exception using errcode = 'NX005', column = 'broadcast' || p_at,
+                message = format('broadcast%s cannot be true yet: the event would go to one node', p_at),
+                hint = 'Leave broadcast out. What every process has to hear of, send by NOTIFY as well, '
+                    || 'and let each of them LISTEN.';
         end if;
     end if;
     if p_options ? 'depth' then
-        if not coalesce(jsonb_path_exists(p_options, 'strict $.depth ? (@.type() == "number" && @ >= 0 && @ <= 1000000 && @.floor() == @)'), false) then
-            perform core_private.fail_option('depth' || p_at, p_options -> 'depth', 'Give a whole number, 0 to 1000000.');
+        if not coalesce(jsonb_path_exists(p_options,
+            'strict $.depth ? (@.type() == "number" && @ >= 0 && @ <= 1000000 && @.floor() == @)'), false) then
+            perform core_private.fail_option(
+                'depth' || p_at, p_options -> 'depth', 'Give a whole number, 0 to 1000000.');
         end if;
         depth := (p_options ->> 'depth')::integer;
     end if;
     if p_options ? 'headers' then
         headers := p_options -> 'headers';
-        if jsonb_typeof(headers) <> 'object' or exists (select from jsonb_each(headers) e where jsonb_typeof(e.value) <> 'string') then
+        if jsonb_typeof(headers) <> 'object'
+           or exists (select from jsonb_each(headers) e where jsonb_typeof(e.value) <> 'string') then
             perform core_private.fail_option('headers' || p_at, headers, 'Give an object of strings.');
         end if;
         select k into v_key from jsonb_object_keys(headers) k where k ilike 'nexus-%' limit 1;
         if found then
-            perform core_private.fail_option('headers' || p_at || '.' || v_key, headers -> v_key, 'Names that begin with "nexus-" are taken; use another.');
+            perform core_private.fail_option(
+                'headers' || p_at || '.' || v_key, headers -> v_key,
+                'Names that begin with "nexus-" are taken; use another.');
         end if;
         if octet_length(headers::text) > 65536 then
             raise exception using errcode = 'NX604', column = 'headers' || p_at,
-                message = format('headers have %s bytes, at most 65536 are allowed', octet_length(headers::text)), hint = 'Put the data into the payload.';
+                message = format('headers have %s bytes, at most 65536 are allowed', octet_length(headers::text)),
+                hint = 'Put the data into the payload.';
         end if;
         headers := nullif(headers, '{}');
     end if;
     if p_options ? 'tags' then
         if jsonb_typeof(p_options -> 'tags') <> 'array'
-           or exists (select from jsonb_array_elements(p_options -> 'tags') e where jsonb_typeof(e) <> 'string' or octet_length(e #>> '{}') > 200)
+           or exists (
+               select
+                 from jsonb_array_elements(p_options -> 'tags') e
+                where jsonb_typeof(e) <> 'string' or octet_length(e #>> '{}') > 200)
            or jsonb_array_length(p_options -> 'tags') > 100 then
-            perform core_private.fail_option('tags' || p_at, p_options -> 'tags', 'Give an array of at most 100 strings of at most 200 bytes.');
+            perform core_private.fail_option(
+                'tags' || p_at, p_options -> 'tags',
+                'Give an array of at most 100 strings of at most 200 bytes.');
         end if;
         tags := nullif(array(select jsonb_array_elements_text(p_options -> 'tags')), '{}');
     end if;

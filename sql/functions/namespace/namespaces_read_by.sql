@@ -1,5 +1,5 @@
--- Policies and views hand in current_user, which nobody can borrow there. Who may call this could ask for others; but
--- nobody can name it who has no usage of core_private.
+-- Policies and views hand in current_user, which nobody can borrow there. The function answers for any role, but a
+-- role without usage of core_private cannot name it.
 create or replace function core_private.namespaces_read_by(p_role name)
 returns text[]
 language sql stable security definer

@@ -27,7 +27,7 @@ begin
     end if;
     if jsonb_typeof(p_info) is distinct from 'object' then
         raise exception using errcode = 'NX006', column = 'p_info',
-            message = 'p_info is no object',
+            message = 'p_info is not an object',
             hint = 'Give an object.';
     end if;
     if octet_length(p_info::text) > 65536 then

@@ -1,5 +1,6 @@
--- The update waits for whoever fires or cancels the event at this moment, and the look after it sees what that one did.
--- In REPEATABLE READ and above the wait ends in 40001 instead: the transaction has to be run again.
+-- The update waits for a transaction that is firing or cancelling the event. The look after it sees the result of
+-- that transaction. In REPEATABLE READ and above the wait ends in 40001 instead, and the transaction has to be run
+-- again.
 create or replace function core.cancel_scheduled_event(p_schedule_id uuid)
 returns text
 language plpgsql security definer

@@ -1,5 +1,5 @@
--- The namespace's row is locked as the foreign key would lock it, but first: whoever drops the namespace is waited for,
--- and then it is said that there is none.
+-- The namespace's row is locked as the foreign key would lock it, but first. So a transaction that drops the
+-- namespace is waited for, and afterwards the namespace is reported as unknown.
 create or replace function core.schedule_event(
     p_namespace text, p_event_type text, p_payload jsonb, p_at timestamptz, p_options jsonb = '{}')
 returns uuid
@@ -31,11 +31,11 @@ begin
     perform core_private.check_fire_time(p_at, v_now);
     perform core_private.check_option_keys(p_options, v_known);
     if p_options ? 'schedule_id' then
-        if coalesce(p_options ->> 'schedule_id', '') !~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
+        v_id := core_private.uuid_if_valid(p_options ->> 'schedule_id');
+        if v_id is null then
             perform core_private.fail_option(
                 'schedule_id', p_options -> 'schedule_id', 'Give a UUID; it becomes the event_uid.');
         end if;
-        v_id := (p_options ->> 'schedule_id')::uuid;
     end if;
     select * into o from core_private.parse_emit_options(p_options - 'schedule_id', v_now);
 

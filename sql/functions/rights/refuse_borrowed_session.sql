@@ -1,7 +1,8 @@
--- Autovacuum, ANALYZE, VACUUM, REFRESH MATERIALIZED VIEW, CREATE INDEX, REINDEX and CLUSTER run a table owner's
--- functions in the session of whoever runs them, as a security-restricted operation: session_user is not who asks.
--- Postgres lets nobody UNLISTEN there, and elsewhere it takes a microsecond to stop listening to what nobody listens
--- to. Volatile, as the statement asks; its text is all that the error shows.
+-- Autovacuum, ANALYZE, VACUUM, REFRESH MATERIALIZED VIEW, CREATE INDEX, REINDEX and CLUSTER run functions of a
+-- table's owner in the session of another user, as a security-restricted operation. There session_user is not the
+-- role that asks. Postgres refuses UNLISTEN in such an operation; elsewhere UNLISTEN of a channel that has no
+-- listener costs almost nothing. The function is volatile, as the statement requires; its text is all that the error
+-- shows.
 create or replace function core_private.refuse_borrowed_session()
 returns void
 language plpgsql volatile

@@ -31,7 +31,7 @@ begin
     end if;
     if jsonb_typeof(p_tasks) is distinct from 'array' or jsonb_array_length(p_tasks) > 10000 then
         raise exception using errcode = 'NX006', column = 'p_tasks',
-            message = 'p_tasks is no array of up to 10000 tasks',
+            message = 'p_tasks is not an array of up to 10000 tasks',
             hint = 'Give all tasks of this owner in one array of objects; an empty one deletes them.';
     end if;
     select min(u.n) as n, u.e ->> 'namespace' as namespace, u.e ->> 'name' as name

@@ -1,6 +1,6 @@
--- Whoever locks a task's row fires it; others pass over it. Sets are of one namespace, at most 250 tasks. Tasks that
--- have failed before go alone and last, so that they take nobody back with them. When nothing is due it is one query on
--- two small indexes.
+-- The caller that locks a task's row fires the task; other callers pass over it. A set has tasks of one namespace, at
+-- most 250. Tasks that have failed before go alone and last, so that they undo no others. When nothing is due, the
+-- call is one query on two small indexes.
 create or replace function core_private.fire_tasks(p_limit integer)
 returns integer
 language plpgsql

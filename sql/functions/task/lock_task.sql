@@ -1,4 +1,5 @@
--- Who may not change the task locks nothing, and who has no duty in its namespace does not learn that there is one.
+-- A caller who may not change the task locks nothing. A caller without a duty in a restricted namespace gets the
+-- answer of an unknown id, and so does not learn that the task exists.
 create or replace function core_private.lock_task(p_task_id uuid)
 returns core.scheduled_tasks
 language plpgsql

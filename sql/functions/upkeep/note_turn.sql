@@ -1,4 +1,4 @@
--- Whoever runs a sweep beside another one, which somebody sits on, leaves the row alone.
+-- A run beside another run of the same sweep that is stuck leaves the row alone.
 create or replace function core_private.note_turn(p_sweep text, p_queue text)
 returns void
 language sql

@@ -1,6 +1,6 @@
--- p_search_path: see core.run_sweep. One tick at a time: whoever comes second finds the lock held and leaves, unless
--- somebody sits on it: what is a minute overdue is then run all the same, beside him. Sweeps pass over rows that others
--- hold, and wait three seconds for the rest.
+-- One tick runs at a time: a second one finds the lock held and leaves. If a session sits on the lock, a second tick
+-- runs beside it what is a minute overdue. Sweeps pass over rows that others hold, and wait three seconds for other
+-- locks. For p_search_path see core.run_sweep.
 create or replace function core.tick(p_search_path text = current_setting('search_path'))
 returns jsonb
 language plpgsql security definer

@@ -8,7 +8,7 @@ declare
 begin
     if jsonb_typeof(p_options) is distinct from 'object' then
         raise exception using errcode = 'NX005', column = p_field,
-            message = format('%s is no object: %s', p_field, coalesce(left(p_options::text, 100), 'NULL')),
+            message = format('%s is not an object: %s', p_field, coalesce(left(p_options::text, 100), 'NULL')),
             hint = format('Give an object with some of: %s.', array_to_string(p_known, ', '));
     end if;
     select k into v_bad from jsonb_object_keys(p_options) k where k <> all (p_known) order by k limit 1;

@@ -10,7 +10,7 @@ declare
 begin
     if jsonb_typeof(p_policy) is distinct from 'object' then
         raise exception using errcode = 'NX007', column = p_field,
-            message = format('%s is no object', p_field),
+            message = format('%s is not an object', p_field),
             hint = v_hint;
     end if;
     select k

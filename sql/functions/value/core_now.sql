@@ -1,6 +1,6 @@
--- Stable, though the clock runs on: a view with something volatile in its columns is computed whole, and no index
--- serves who asks for some rows of it. Within one statement it is asked once or many times, as the plan has it; whoever
--- waits for a time asks again.
+-- Stable, although the clock runs on: a view with a volatile column is computed whole, and no index then serves a
+-- query for some of its rows. Within one statement the function is called once or many times, as the plan has it. A
+-- caller that waits for a time asks in a new statement.
 create or replace function core.now()
 returns timestamptz
 language sql stable security definer

@@ -18,7 +18,7 @@ begin
     end if;
     if v_interval is null then
         raise exception using errcode = 'NX005', column = p_field,
-            message = format('%s is no duration: %s', p_field, left(p_value::text, 100)),
+            message = format('%s is not a duration: %s', p_field, left(p_value::text, 100)),
             hint = 'Give an interval string with its unit, such as "90s", "5 min" or "1 day".';
     end if;
     if v_interval < p_min or v_interval > p_max then

@@ -19,7 +19,7 @@ begin
     -- A later year has no ISO 8601 form that every reader takes.
     if v_time is null or v_time >= '10000-01-01Z' then
         raise exception using errcode = 'NX005', column = p_field,
-            message = format('%s is no time with an offset: %s', p_field, left(p_value::text, 100)),
+            message = format('%s is not a time with an offset: %s', p_field, left(p_value::text, 100)),
             hint = 'Give an ISO 8601 time such as "2027-01-31T08:00:00Z" or "2027-01-31T08:00:00+01:00".';
     end if;
     return v_time;

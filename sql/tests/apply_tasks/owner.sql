@@ -33,8 +33,8 @@ exception when others then
     return sqlstate || ' ' || c || ': ' || m;
 end $$;
 select is(pg_temp.refusal('', '[]'), 'NX006 p_owner: p_owner cannot be ''''', 'an owner');
-select is(pg_temp.refusal('billing', '{}'), 'NX006 p_tasks: p_tasks is no array of up to 10000 tasks', 'an array');
-select is(pg_temp.refusal('billing', '[7]'), 'NX005 p_tasks[1]: task 1: p_tasks[1] is no object: 7', 'of objects');
+select is(pg_temp.refusal('billing', '{}'), 'NX006 p_tasks: p_tasks is not an array of up to 10000 tasks', 'an array');
+select is(pg_temp.refusal('billing', '[7]'), 'NX005 p_tasks[1]: task 1: p_tasks[1] is not an object: 7', 'of objects');
 select is(pg_temp.refusal('billing', '[{"namespace": "shop", "name": "a", "cron_expression": "* * * * *", "event_type": "x"}, {"namespace": "shop", "name": "b", "cron": "* * * * *"}]'),
     'NX004 p_tasks[2].cron: task ''b'': there is no option ''cron''', 'a typo');
 select is(pg_temp.refusal('billing', '[{"namespace": "shop", "name": "b", "cron_expression": "61 * * * *", "event_type": "x"}]'),

@@ -11,4 +11,8 @@ select throws_ok($$select core.emit_batch('shop', array['a', '.b'], array['1', '
 select throws_ok($$select core.emit_batch('shop', array['a', 'b'], array['1']::jsonb[])$$, 'NX006', null, 'lengths');
 select throws_ok($$select core.emit_batch('shop', array_fill('a'::text, array[10001]), array_fill('1'::jsonb, array[10001]))$$, 'NX602', null, 'more than 10,000');
 select throws_ok($$select core.emit_batch('shop', array['a', 'b'], array['1', '2']::jsonb[], array[null, '{"nope": 1}']::jsonb[])$$, 'NX004', null, 'options are checked');
+select throws_ok(format($$select core.emit_batch('shop', '{a,b}', '{1,2}', array[null, '%s']::jsonb[])$$, o.bad), 'NX005', o.said,
+    'and the element is named: ' || o.bad)
+  from (values ('{"tags": 1}', 'tags[2] cannot be 1'), ('{"delay": 1}', 'delay[2] is not a duration: 1'),
+               ('{"dedupe_key": 1}', 'dedupe_key[2] cannot be 1')) o(bad, said);
 select is((select count(*)::int from core.event_log), 3, 'nothing is left of what failed');

@@ -33,7 +33,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		"at list --type .a":                         `error: --type is ".a"; it takes`,
 		"dlq list --source delivery --limit -1":     "error: --limit cannot be negative",
 		"at list --limit -1":                        "error: --limit cannot be negative",
-		"task list --cursor x":                      `error: --cursor "x" is none that a list has said`,
+		"task list --cursor x":                      `error: --cursor "x" does not come from a list`,
 		"task list --cursor WyJkbHEgbGlzdCIsIjEiXQ": `error: --cursor is one of "dlq list"`,
 	} {
 		r := s.run(strings.Fields(line)...)

@@ -127,7 +127,7 @@ func uuidFlag(cmd *cobra.Command, name, value string) (uuid.UUID, error) {
 func scheduleID(cmd *cobra.Command, arg string) (uuid.UUID, error) {
 	id, err := uuid.Parse(arg)
 	if err != nil {
-		return id, usage(cmd, quote(arg)+" is no schedule_id, which is a UUID")
+		return id, usage(cmd, quote(arg)+" is not a schedule_id, which is a UUID")
 	}
 	return id, nil
 }

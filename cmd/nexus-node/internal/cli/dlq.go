@@ -114,7 +114,7 @@ func jsonFlag(text string) json.RawMessage {
 func letterID(cmd *cobra.Command, arg string) (int64, error) {
 	id, err := strconv.ParseInt(arg, 10, 64)
 	if err != nil {
-		return 0, usage(cmd, quote(arg)+" is no dead letter's id, which is a whole number")
+		return 0, usage(cmd, quote(arg)+" is not a dead letter's id, which is a whole number")
 	}
 	return id, nil
 }

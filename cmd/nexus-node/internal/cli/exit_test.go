@@ -135,7 +135,7 @@ func TestErrorsInJSON(t *testing.T) {
 		}},
 		{"node forget nobody -n shop -o json", fault{Code: "NX104", Field: "ID", Hint: "Nodes are listed in nexus-node node list.", Exit: exitNotFound}},
 		{"dlq show 12 -o json", fault{"", "no dead letter 12 that you may see", "", "", "nexus-node dlq list", exitNotFound}},
-		{"dlq show seven -o json", fault{"", `"seven" is no dead letter's id, which is a whole number`, "", "", "nexus-node dlq show --help", exitUsage}},
+		{"dlq show seven -o json", fault{"", `"seven" is not a dead letter's id, which is a whole number`, "", "", "nexus-node dlq show --help", exitUsage}},
 		{"version --wrong -o json", fault{"", "unknown flag: --wrong", "", "", "nexus-node version --help", exitUsage}},
 		{"nonsense -ojson", fault{"", `there is no command "nonsense"`, "", "", "nexus-node --help", exitUsage}},
 	} {

@@ -40,7 +40,7 @@ func (p *page) check(cmd *cobra.Command) error {
 	cursor, err := readmodel.ParseCursor(p.cursor)
 	switch {
 	case err != nil:
-		return usage(cmd, "--cursor "+quote(p.cursor)+" is none that a list has said")
+		return usage(cmd, "--cursor "+quote(p.cursor)+" does not come from a list")
 	case cursor.List != listOf(cmd):
 		return usage(cmd, "--cursor is one of "+quote(cursor.List))
 	}
@@ -54,7 +54,7 @@ func (p *page) after(cmd *cobra.Command, l readmodel.List) ([]string, error) {
 	}
 	cursor, err := readmodel.ParseCursor(p.cursor)
 	if err != nil || len(cursor.Place) != len(l.Keys) {
-		return nil, usage(cmd, "--cursor "+quote(p.cursor)+" is none that this list has said")
+		return nil, usage(cmd, "--cursor "+quote(p.cursor)+" does not come from this list")
 	}
 	return cursor.Place, nil
 }

@@ -125,7 +125,7 @@ type yamlDuration time.Duration
 func (d *yamlDuration) UnmarshalYAML(n *yaml.Node) error {
 	v, err := time.ParseDuration(n.Value)
 	if err != nil {
-		return fmt.Errorf("line %d: %q is no duration, such as 90s or 5m", n.Line, n.Value)
+		return fmt.Errorf("line %d: %q is not a duration, such as 90s or 5m", n.Line, n.Value)
 	}
 	*d = yamlDuration(v)
 	return nil
@@ -136,7 +136,7 @@ type yamlTime time.Time
 func (t *yamlTime) UnmarshalYAML(n *yaml.Node) error {
 	v, err := time.Parse(time.RFC3339Nano, n.Value)
 	if err != nil {
-		return fmt.Errorf("line %d: %q is no time with its offset, such as 2026-12-01T09:00:00Z", n.Line, n.Value)
+		return fmt.Errorf("line %d: %q is not a time with its offset, such as 2026-12-01T09:00:00Z", n.Line, n.Value)
 	}
 	*t = yamlTime(v)
 	return nil
@@ -162,7 +162,7 @@ func writeJSON(b *bytes.Buffer, n *yaml.Node) error {
 			}
 			key := n.Content[i]
 			if key.Kind != yaml.ScalarNode || key.Tag == "!!merge" {
-				return fmt.Errorf("line %d: a key of the payload is no text", key.Line)
+				return fmt.Errorf("line %d: a key of the payload is not text", key.Line)
 			}
 			writeText(b, key.Value)
 			b.WriteByte(':')

@@ -139,7 +139,7 @@ func TestUnknownVariables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(warnings) != 1 || !strings.HasPrefix(warnings[0], "NEXUS_DATABSE_URL is set but is no setting") {
+	if len(warnings) != 1 || !strings.HasPrefix(warnings[0], "NEXUS_DATABSE_URL is set but is not a setting") {
 		t.Errorf("warnings are %q", warnings)
 	}
 }

@@ -78,7 +78,7 @@ func unknown(c *Config) []string {
 		if slices.ContainsFunc(passedOver, func(p string) bool { return strings.HasPrefix(rest, p) }) {
 			continue
 		}
-		found = append(found, fmt.Sprintf("%s is set but is no setting of nexus-node; `nexus-node config` lists them", name))
+		found = append(found, fmt.Sprintf("%s is set but is not a setting of nexus-node; `nexus-node config` lists them", name))
 	}
 	slices.Sort(found)
 	return found

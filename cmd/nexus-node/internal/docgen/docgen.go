@@ -6,6 +6,8 @@ package docgen
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -48,3 +50,5 @@ func collect[T any](ctx context.Context, q Querier, query string) ([]T, error) {
 	}
 	return all, nil
 }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
