@@ -315,7 +315,7 @@ func TestAServiceIsARunner(t *testing.T) {
 		emit(t, db, "busy", nil)
 		<-busy
 		got := make(chan struct{}, 1)
-		share := l.host.Places.Join(func() { got <- struct{}{} })
+		share := l.host.Places.Join(1, func() { got <- struct{}{} })
 		if n := share.Hold(1); n != 0 {
 			t.Errorf("it has %d places, and a handler has the only one", n)
 		}

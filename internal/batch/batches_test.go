@@ -252,3 +252,102 @@ func TestStopWaitsForBatches(t *testing.T) {
 		}
 	})
 }
+
+// staying is a handler that ignores the end of its context where one of its deliveries says so, and counts calls.
+type staying struct {
+	back      chan struct{} // made in the bubble, or nobody waits durably
+	now, most atomic.Int32
+}
+
+func (s *staying) handle(_ context.Context, _ pgx.Tx, batch []*nexus.Delivery) error {
+	n := s.now.Add(1)
+	defer s.now.Add(-1)
+	for m := s.most.Load(); n > m && !s.most.CompareAndSwap(m, n); m = s.most.Load() {
+	}
+	for _, d := range batch {
+		if d.Type == "stays" {
+			<-s.back
+		}
+	}
+	return nil
+}
+
+// Handlers of a batch that ignore the end of their context keep their place. Its events run again one by one in another place, which shows whose
+// they are.
+//
+// holds: workers
+func TestABatchThatIgnoresItsEnd(t *testing.T) {
+	var s staying
+	batching(t, 2, &handlers.Handler{Lease: true, Timeout: 10 * time.Second, Batch: s.handle}, func(b *batches) {
+		s.back = make(chan struct{})
+		b.source.Emit("x", "stays", "x")
+		after(14 * time.Second)
+		if n, _ := b.Stuck(); n != 0 || b.source.Reasons() != "" {
+			b.t.Fatalf("%d stuck and settled %q before its time", n, b.source.Reasons())
+		}
+		after(2 * time.Second)
+		if got := b.source.Reasons(); got != "ack" {
+			b.t.Errorf("settled %q, want the one before it", got)
+		}
+		after(16 * time.Second)
+		if got := b.source.Reasons(); !strings.Contains(got, "retry timeout") {
+			b.t.Errorf("settled %q", got)
+		}
+		n, all := b.Stuck()
+		if n != 2 || all.IsZero() || s.most.Load() != 2 {
+			b.t.Errorf("%d stuck, all since %s, %d at once", n, all, s.most.Load())
+		}
+		close(s.back)
+		after(time.Minute)
+		if n, all := b.Stuck(); n != 0 || !all.IsZero() || b.source.Left() != 0 {
+			b.t.Errorf("%d stuck, all since %s, %d left, settled %q", n, all, b.source.Left(), b.source.Reasons())
+		}
+	})
+}
+
+// Where there is no other place its events are given back, so that another node may do better.
+//
+// holds: workers
+func TestAStuckBatchHasNoSecondPlace(t *testing.T) {
+	t.Parallel()
+	for name, leased := range map[string]bool{"express": false, "under leases": true} {
+		t.Run(name, func(t *testing.T) {
+			var s staying
+			batching(t, 1, &handlers.Handler{Lease: leased, Timeout: 2 * time.Second, Batch: s.handle}, func(b *batches) {
+				s.back = make(chan struct{})
+				b.source.Emit("x", "stays")
+				after(time.Minute)
+				if n, all := b.Stuck(); n != 1 || all.IsZero() || s.most.Load() != 1 {
+					b.t.Errorf("%d stuck, all since %s, %d at once", n, all, s.most.Load())
+				}
+				if got := b.source.Reasons(); leased && got != "release no free worker, release no free worker" || !leased && got != "" {
+					b.t.Errorf("settled %q", got)
+				}
+				close(s.back)
+				after(time.Minute)
+				if b.source.Left() != 0 || s.most.Load() != 1 {
+					b.t.Errorf("%d left, %d at once, settled %q", b.source.Left(), s.most.Load(), b.source.Reasons())
+				}
+			})
+		})
+	}
+}
+
+func TestStopGivesUpABatchThatDoesNotEnd(t *testing.T) {
+	var s staying
+	batching(t, 1, &handlers.Handler{Lease: true, Batch: s.handle}, func(b *batches) {
+		s.back = make(chan struct{})
+		b.source.Emit("stays")
+		after(time.Second)
+		began := time.Now()
+		stayed := b.stop(10 * time.Second)
+		if took := time.Since(began); took < 10*time.Second || took > 12*time.Second {
+			b.t.Errorf("stopped after %s", took)
+		}
+		if len(stayed) != 1 || b.source.Reasons() != "release "+nexus.ErrDraining.Error() {
+			b.t.Errorf("stayed %v, settled %q", stayed, b.source.Reasons())
+		}
+		close(s.back)
+		synctest.Wait()
+	})
+}

@@ -12,4 +12,9 @@
 //
 // What failed alone is undone by a savepoint and settled with the batch. What fails the batch as a whole is run again item by item, under
 // leases, so that the attempts count.
+//
+// # A place
+//
+// A batch has one of the node's places from its claim to its end. Handlers that ignore the end of their context keep it until they are back.
+// Then the batch waits for another place before any of its events runs again, and where there is none they are given back.
 package batch

@@ -1,9 +1,12 @@
 package batch
 
 import (
+	"context"
 	"time"
 
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/engine"
+	"github.com/nexuspg/nexus/internal/invoke"
 	"github.com/nexuspg/nexus/internal/lease"
 	"github.com/nexuspg/nexus/internal/work"
 )
@@ -69,4 +72,22 @@ func (m *entry) Lost(time.Time) {
 	if m.of.cancel != nil {
 		m.of.cancel(nexus.ErrLeaseLost)
 	}
+}
+
+// batch is what one claim took. Its goroutine owns it, but for cancel, call and lacks, which Batches' mutex guards.
+type batch struct {
+	items     []*entry
+	leased    bool
+	alone     bool            // may have killed a process
+	tx        engine.SharedTx // express: holds the locks
+	began     time.Time
+	claimTook time.Duration
+	cancel    context.CancelCauseFunc
+	call      *invoke.Call // of its handlers, nil if none are in
+	lacks     bool         // handlers that do not come back have its place
+	placeless bool         // and there was no other
+
+	settled  int
+	left     []*entry      // express: given back by the end of the transaction
+	overhead time.Duration // marking and committing
 }

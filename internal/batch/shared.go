@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/nexuspg/nexus"
@@ -23,8 +22,6 @@ type shared struct {
 	b       *Batches
 	t       *batch
 	tx      engine.SharedTx
-	gone    atomic.Bool     // handlers were given up: no other may begin in their goroutine
-	ends    atomic.Int64    // when the handlers that run now have had their timeout, in ns since 1970; 0: never
 	ctx     context.Context // of the handlers, all told
 	guards  int             // savepoints left
 	express bool
@@ -66,9 +63,10 @@ type halt struct {
 	kind   haltKind
 	reason string
 	end    invoke.End
-	blamed []*entry      // haltEnded: those whose handlers did it, or may have
-	stuck  chan struct{} // closed when handlers that ignored the end of their context are back; nil if they were not stuck
-	late   func()        // what is left to do then
+	blamed []*entry        // haltEnded: those whose handlers did it, or may have
+	stuck  <-chan struct{} // closed when handlers that ignored the end of their context are back; nil if they were not stuck
+
+	late, release func() // what is left to do then
 }
 
 // blame names those whose handlers ended the transaction.
@@ -105,8 +103,8 @@ func (r *shared) parts(items []*entry) []part {
 	return calls
 }
 
-// run runs the handlers of items. What failed alone is among r.bad, and its effects are undone.
-func (r *shared) run(items []*entry) *halt {
+// handle runs the handlers of items. What failed alone is among r.bad, and its effects are undone.
+func (r *shared) handle(items []*entry) *halt {
 	items = r.known(items)
 	for _, m := range items {
 		m.begun = false
@@ -196,14 +194,14 @@ func (r *shared) try(p part) (again []part, good bool, h *halt) {
 	r.begin(p.items)
 	timeout := patience(p.handlers)
 	seen := sight{began: time.Now()}
-	e, h := r.call(func(ctx context.Context) error {
-		r.expect(timeout)
+	e, h := r.apart(func(ctx context.Context, call *invoke.Call) error {
+		call.Expect(timeout)
 		ctx, cancel := limited(ctx, timeout)
 		defer cancel()
 		ctx, seen.end = r.b.observed(ctx, p.items)
 		run := func(ctx context.Context) error {
 			for _, h := range p.handlers {
-				if r.gone.Load() {
+				if call.GivenUp() {
 					return nil
 				}
 				if err := h.CallBatch(ctx, r.tx, handed(p.items)); err != nil {
@@ -255,14 +253,14 @@ func (r *shared) try(p part) (again []part, good bool, h *halt) {
 func (r *shared) tryEach(items []*entry) (again []part, good bool, h *halt) {
 	at := 0
 	var seen sight
-	e, h := r.call(func(ctx context.Context) error {
+	e, h := r.apart(func(ctx context.Context, call *invoke.Call) error {
 		for i, m := range items {
-			if r.gone.Load() {
+			if call.GivenUp() {
 				return nil
 			}
 			at = i
 			route := r.b.Handlers.Route(m.Delivery().Type)
-			r.expect(route.Timeout)
+			call.Expect(route.Timeout)
 			err := func() error {
 				ctx, cancel := limited(ctx, route.Timeout)
 				defer cancel()
@@ -324,15 +322,6 @@ func limited(ctx context.Context, timeout time.Duration) (context.Context, conte
 	return context.WithTimeout(ctx, timeout)
 }
 
-// expect notes when handlers that begin now have to be back.
-func (r *shared) expect(timeout time.Duration) {
-	if timeout <= 0 {
-		r.ends.Store(0)
-	} else {
-		r.ends.Store(time.Now().Add(timeout).UnixNano())
-	}
-}
-
 // patience is the timeout of handlers that share a context: that of the most patient one.
 func patience(of []*handlers.Handler) (timeout time.Duration) {
 	for _, h := range of {
@@ -344,10 +333,10 @@ func patience(of []*handlers.Handler) (timeout time.Duration) {
 	return timeout
 }
 
-// errOverdue wraps what handlers returned after their own timeout.
-type errOverdue struct{ err error }
+// errLate wraps what handlers returned after their own timeout.
+type errLate struct{ err error }
 
-func (e *errOverdue) Error() string { return context.DeadlineExceeded.Error() }
+func (e *errLate) Error() string { return context.DeadlineExceeded.Error() }
 
 // after judges the return of handlers: what they did to the transaction, and whether they were in time.
 func (r *shared) after(ctx context.Context, err error) error {
@@ -356,51 +345,45 @@ func (r *shared) after(ctx context.Context, err error) error {
 	}
 	r.tx.Forgive()
 	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-		return &errOverdue{err}
+		return &errLate{err}
 	}
 	return err
 }
 
-// call runs handlers in a goroutine, which they may end or never leave, and waits for them.
-func (r *shared) call(f func(ctx context.Context) error) (invoke.End, *halt) {
-	var e invoke.End
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		e.Catch(func() error { return f(r.ctx) })
-	}()
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	var over time.Time // since when the context of all has been
-	for {
-		select {
-		case <-done:
-			return e, r.judge(e)
-		case <-r.b.hurry:
-			return invoke.End{}, r.stuck(done)
-		case now := <-tick.C:
-			if over.IsZero() && r.ctx.Err() != nil {
-				over = now
-			}
-			ends := r.ends.Load()
-			if !over.IsZero() && now.Sub(over) > engine.Stay || ends != 0 && now.UnixNano() > ends+int64(engine.Stay) {
-				return invoke.End{}, r.stuck(done)
-			}
-		}
+// apart runs handlers in a goroutine, which they may end or never leave, and waits for them.
+func (r *shared) apart(f func(ctx context.Context, call *invoke.Call) error) (invoke.End, *halt) {
+	call := invoke.Apart()
+	ctx, _ := call.Begin(r.ctx, time.Time{}, 0)
+	r.watch(call)
+	e, late := call.Wait(func() error { return f(ctx, call) })
+	if late != nil {
+		return invoke.End{}, r.ignored(e, late, call.Release)
+	}
+	r.watch(nil)
+	call.Release()
+	return e, r.undone(e)
+}
+
+// watch has the monitor look after a call; nil: there is none.
+func (r *shared) watch(call *invoke.Call) {
+	r.b.mu.Lock()
+	defer r.b.mu.Unlock()
+	if r.t.call = call; call != nil && r.b.hurry {
+		call.GiveUp()
 	}
 }
 
-// judge tells what undoes the whole transaction; nil if the savepoint is enough, or nothing is wrong.
-func (r *shared) judge(e invoke.End) *halt {
+// undone tells what undoes the whole transaction; nil if the savepoint is enough, or nothing is wrong.
+func (r *shared) undone(e invoke.End) *halt {
 	if e.Err == nil {
 		return nil // what was done counts, however late, if it commits
 	}
-	late, overdue := e.Err.(*errOverdue) //nolint:errorlint // made here, a moment ago
+	late, ok := e.Err.(*errLate) //nolint:errorlint // made here, a moment ago
 	if r.tx.Outlived() {
 		return &halt{kind: haltFailed, reason: work.ReasonError, end: invoke.End{Err: invoke.ErrOutlives}}
 	}
 	if r.tx.Ended() {
-		if overdue {
+		if ok {
 			e = invoke.End{Err: late.err}
 		}
 		return &halt{kind: haltEnded, end: e}
@@ -409,7 +392,7 @@ func (r *shared) judge(e invoke.End) *halt {
 		return h
 	}
 	switch {
-	case overdue:
+	case ok:
 		return &halt{kind: haltTimeout, end: invoke.End{Err: late.err}}
 	case r.tx.Lost():
 		return r.broke(e)
@@ -445,44 +428,47 @@ func (r *shared) broke(e invoke.End) *halt {
 	return &halt{kind: haltFailed, reason: work.ReasonError, end: e}
 }
 
-// stuck gives handlers up that ignore the end of their context.
-func (r *shared) stuck(done chan struct{}) *halt {
-	const ignored = "the handlers ignored the end of their context"
-	h := r.ours(invoke.End{Err: errors.New(ignored)})
+// ignored is the halt of handlers that were given up.
+func (r *shared) ignored(e invoke.End, late <-chan struct{}, release func()) *halt {
+	h := r.ours(e)
 	if h == nil {
-		h = &halt{kind: haltTimeout, end: invoke.End{Err: errors.New(ignored)}}
+		h = &halt{kind: haltTimeout, end: e}
 	}
-	h.stuck = done
-	r.gone.Store(true)
+	h.stuck, h.release = late, release
 	return h
 }
 
-// quit gives the transaction up.
+// quit gives the transaction up. Handlers that do not come back keep their place.
 func (r *shared) quit(h *halt) {
+	b, t := r.b, r.t
 	if h.stuck == nil {
-		r.tx.Close(r.b.Context())
+		r.tx.Close(b.Context())
 		return
 	}
-	list := own(r.t.items)
-	r.b.Log.Error("handlers ignore the end of their context, one of their places is stuck", "source", r.b.Key(), "events", len(list))
-	r.b.mu.Lock()
-	if r.b.stuck[r] = list; len(r.b.stuck) == r.b.most {
-		r.b.allStuck = time.Now()
-	}
-	r.b.share.Stuck(1)
-	r.b.mu.Unlock()
+	list := own(t.items)
+	b.SayGivenUp(list...)
+	b.mu.Lock()
+	call := t.call
+	t.call = nil
+	b.stuck[call] = list
+	b.lacking++
+	t.lacks = true
+	b.share.Stick(1)
+	b.share.Hold(b.need())
+	b.mu.Unlock()
 	r.tx.Sever()
 	go func() {
 		<-h.stuck
 		h.late()
+		h.release()
 		r.tx.Discard()
-		r.b.mu.Lock()
-		defer r.b.mu.Unlock()
-		delete(r.b.stuck, r)
-		r.b.allStuck = time.Time{}
-		r.b.share.Stuck(-1)
-		r.b.share.Done(r.b.need())
-		r.b.Stir()
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		delete(b.stuck, call)
+		b.share.Stick(-1)
+		b.share.Done(b.need())
+		b.changed.Broadcast()
+		b.Stir()
 	}()
 }
 
@@ -503,9 +489,9 @@ func (r *shared) commit() *halt {
 	switch {
 	case err == nil:
 		for i, m := range r.failed {
-			r.b.say(m, r.bad[i])
+			r.b.SayFailed(m.Delivery(), r.bad[i])
 		}
-		r.b.settled(results, outcomes)
+		r.b.SaySettled(results, outcomes)
 		r.t.settled += len(results)
 		r.done = append(r.good, r.failed...)
 		return nil
@@ -526,3 +512,5 @@ func (r *shared) commit() *halt {
 	}
 	return &halt{kind: haltFailed, reason: work.ReasonCommit, end: invoke.End{Err: err}}
 }
+
+var errLimit = errors.New("the batch takes longer than the express limit")

@@ -1,7 +1,6 @@
 package consume
 
 import (
-	"context"
 	"errors"
 	"time"
 
@@ -106,60 +105,6 @@ func (l *Loop) next(now time.Time) (s step) {
 	return s
 }
 
-// want is how many items there is room for. The caller holds the mutex.
-func (l *Loop) want(now time.Time) int {
-	if l.Draining() || l.inline {
-		return 0
-	}
-	places := l.places()
-	free, prefetch := places-l.running, l.prefetch(places)
-	outstanding := len(l.ready) + l.claiming
-	room := free + prefetch - outstanding
-	if free <= 0 && l.claiming == 0 {
-		if _, all := l.Places.Stuck(); all.IsZero() {
-			l.Fetched(now)
-		}
-	}
-	switch {
-	case room <= 0:
-		return 0
-	case outstanding < free:
-		return min(room, maxBatch)
-	case room < maxBatch/2 && room < (free+prefetch)/2:
-		return 0 // worth a claim of its own only when some more fit
-	}
-	return min(room, maxBatch)
-}
-
-// places is how many places the loop has or may have now. The caller holds the mutex.
-func (l *Loop) places() int { return min(l.share.Room(), len(l.slots)) }
-
-// spare is how many of its places, up to n, the loop may keep for a claim. The caller holds the mutex.
-func (l *Loop) spare(n int) int {
-	return min(n, max(l.places()-l.running-len(l.ready)-l.asking, 0))
-}
-
-// lacking reports whether nothing can be claimed, since others have the places. The caller holds the mutex.
-func (l *Loop) lacking() bool {
-	return !l.Draining() && !l.inline && l.claiming == 0 && len(l.ready) == 0 && l.running < len(l.slots) && l.places() <= l.running
-}
-
-// prefetch is how many items may wait for workers: as many as they get through in readyFor. While others wait for places, no more than
-// there are places: the next one may be long in coming.
-func (l *Loop) prefetch(places int) int {
-	if l.speed == 0 || l.saturated {
-		return 0
-	}
-	n := min(int64(places)*int64(readyFor/l.speed), maxReady)
-	if l.share.Others() {
-		n = min(n, int64(places))
-	}
-	if l.size > 0 {
-		n = min(n, maxBytes/int64(l.size))
-	}
-	return int(n)
-}
-
 // ask makes the claim. Handlers with few workers need care: a claim for their types must not bring more than they may have
 // in hand, and one without their types must not move the floor past their events. The caller holds the mutex.
 func (l *Loop) ask(room int) (_ work.Want, included []*limit) {
@@ -224,19 +169,18 @@ func (l *Loop) exchange(s step) {
 	}
 	now := time.Now()
 	if err == nil {
-		l.settledWith(s.results, got.Outcomes)
+		l.SaySettled(s.results, got.Outcomes)
 	}
-	l.answered(got.Outcomes)
-
-	refused := errors.Is(err, nexus.ErrInvalid) && len(s.results) > 0
+	settled := len(s.results) > 0
+	refused := settled && errors.Is(err, nexus.ErrInvalid)
 	if refused {
-		l.oneByOne(s.results)
+		s.results, err = l.SettleApart(l.Feed, l.source, s.results)
 	}
 
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer l.changed.Broadcast()
-	if len(s.results) > 0 {
+	if settled {
 		l.settling--
 	}
 	l.claiming -= s.want.Limit
@@ -245,8 +189,8 @@ func (l *Loop) exchange(s step) {
 	for _, lim := range s.limits {
 		lim.used -= s.want.Limit
 	}
-	if err != nil {
-		if !refused {
+	if err != nil || refused {
+		if err != nil {
 			l.done = append(s.results, l.done...)
 			if len(s.results) > 0 {
 				l.since = now
@@ -266,111 +210,11 @@ func (l *Loop) exchange(s step) {
 		return
 	}
 	l.Fetched(now)
-	if l.Observer != nil {
-		l.Observer.Claimed(got.Items, got.Buried)
-	}
+	l.SayClaimed(l.source, got)
 	l.noteSize(got.Bytes)
 	l.Claimed(now, len(got.Items)+got.Buried, got.More)
 	l.adopt(sent, s.want.Alone, got.Items)
 	if got.Alone {
 		l.Turn.Await(l, l.nextAlone)
-	}
-	if got.Buried > 0 {
-		l.Log.Warn("gave up on events whose processes died, they are dead letters now", "count", got.Buried, "source", l.Key())
-	}
-}
-
-// noteSize foresees the size of messages from the largest ones of late.
-func (l *Loop) noteSize(bytes int) {
-	if bytes > l.size {
-		l.size = bytes
-	} else {
-		l.size = (l.size*7 + bytes) / 8
-	}
-}
-
-// oneByOne settles results that were refused together.
-func (l *Loop) oneByOne(results []work.Result) {
-	for _, r := range results {
-		ctx, cancel := l.Exchange()
-		outcomes, err := l.SettleAlone(ctx, l.source, r)
-		cancel()
-		switch {
-		case err == nil:
-			l.settledWith([]work.Result{r}, outcomes)
-		case !errors.Is(err, nexus.ErrInvalid):
-			l.mu.Lock()
-			l.settle(r)
-			l.mu.Unlock()
-			l.Failed(err)
-		}
-		l.answered(outcomes)
-	}
-}
-
-// workTries is how often Work tries to settle before it returns the error; the result is then lost and the event runs again.
-const workTries = 5
-
-// Work claims and handles up to limit items that are due, one after another in the caller's goroutine, and returns how many
-// it handled. The loop must not have been started. It ends early when ctx does or nothing is due.
-func (l *Loop) Work(ctx context.Context, limit int) (handled int, err error) {
-	l.mu.Lock()
-	l.inline = true
-	l.slots = make([]*task, 1)
-	l.spawn(l.claimer)
-	l.spawn(l.monitor)
-	l.mu.Unlock()
-	defer context.AfterFunc(ctx, func() { l.cancelAll(nexus.ErrDraining) })()
-	defer func() {
-		grace, cancel := context.WithCancel(context.Background())
-		cancel()
-		l.Stop(grace)
-	}()
-	for handled < limit && ctx.Err() == nil {
-		t, err := l.nextDue(ctx)
-		if err != nil || t == nil {
-			return handled, err
-		}
-		handled++
-		l.handle(t, 0)
-		l.await(ctx, func() bool {
-			var failures int
-			failures, err = l.Trouble()
-			return len(l.done) == 0 && l.settling == 0 || failures >= workTries
-		})
-		if err != nil {
-			return handled, err
-		}
-	}
-	return handled, ctx.Err()
-}
-
-// nextDue claims one due item for Work; nil if nothing is due. What was given back a moment ago may be due again.
-func (l *Loop) nextDue(ctx context.Context) (*task, error) {
-	want := work.Want{Types: l.patterns, MaxAttempts: l.maxAttempts, Limit: 1, Lease: l.Lease, Alone: true, Held: 1, Woken: true, Anew: true}
-	for ; ; want.Anew = false {
-		now := time.Now()
-		got, err := l.source.Claim(ctx, nil, want)
-		if err != nil {
-			return nil, err
-		}
-		if l.Observer != nil {
-			l.Observer.Claimed(got.Items, got.Buried)
-		}
-		l.mu.Lock()
-		l.adopt(now, false, got.Items)
-		if len(l.ready) > 0 {
-			t := l.ready[0]
-			l.ready = nil
-			l.slots[0] = t
-			l.running++
-			l.start(t)
-			l.mu.Unlock()
-			return t, nil
-		}
-		l.mu.Unlock()
-		if !got.More {
-			return nil, nil
-		}
 	}
 }

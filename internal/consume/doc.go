@@ -16,14 +16,14 @@
 // # An attempt
 //
 //	          a worker takes it          its handlers return, the worker settles
-//	waiting ───────────────────▶ running ──────────────────────────────────────▶ returned
+//	waiting ───────────────────▶ running ──────────────────────────────────────▶ back
 //	   │                            │
 //	   │ no worker for a third      │ its handlers ignore the end of their context,
 //	   │ of the lease, or draining  │ the monitor settles and the worker is stuck
 //	   ▼                            ▼
-//	released                     abandoned ──▶ the worker is free when they return
+//	released                     given up ──▶ the worker is free when they return
 //
-// The state moves forward only. Whoever moves it out of running settles the item, so each is settled once.
+// The state is that of an [invoke.Call] and moves forward only. Whoever moves it out of running settles the item, so each is settled once.
 //
 // # Outages
 //

@@ -13,26 +13,16 @@ import (
 	"github.com/nexuspg/nexus/internal/work"
 )
 
-// stop ends the context of running handlers. The caller holds the mutex.
-func (t *task) stop(now time.Time, cause error) {
-	if t.stopped.IsZero() {
-		t.stopped = now
-		if t.cancel != nil {
-			t.cancel(cause)
-		}
-	}
-}
-
-// handle runs an item's handlers and settles what came out, however they end.
-func (l *Loop) handle(t *task, slot int) {
-	ctx, cancel := l.context(t)
-	defer cancel()
+// handle runs an item's handlers and finds out what came out, however they end. Leave has to follow, even if they end the goroutine.
+func (l *Loop) handle(t *task) {
+	ctx, ok := t.call.Begin(l.Values, t.started, t.route.Timeout)
+	defer t.call.Release()
 
 	var tx engine.Tx
-	if t.route.Transactional {
+	if ok && t.route.Transactional {
 		var err error
 		if tx, err = l.source.Begin(ctx); err != nil {
-			l.conclude(ctx, t, slot, nil, invoke.End{Err: err})
+			l.conclude(t, nil, invoke.End{Err: err})
 			return
 		}
 		l.mu.Lock()
@@ -45,41 +35,19 @@ func (l *Loop) handle(t *task, slot int) {
 	began := time.Now()
 	defer func() {
 		t.took = time.Since(began)
-		l.conclude(ctx, t, slot, tx, e)
+		l.conclude(t, tx, e)
 	}()
-	e.Catch(func() error { return l.call(observed, t, tx) })
-}
-
-// context makes the context of handlers: the values that Run was given, the deadline, and a cause if it ends.
-func (l *Loop) context(t *task) (context.Context, context.CancelFunc) {
-	ctx, stop := context.WithCancelCause(l.Values)
-	l.mu.Lock()
-	t.cancel = stop
-	l.mu.Unlock()
-	if t.route.Timeout <= 0 {
-		return ctx, func() { stop(nil) }
+	if ok {
+		e.Catch(func() error { return t.route.One(observed, l.Middleware, tx, t.item) })
 	}
-	ctx, cancel := context.WithDeadline(ctx, t.started.Add(t.route.Timeout))
-	return ctx, func() { cancel(); stop(nil) }
 }
 
-// call runs the handlers in order, inside the middleware.
-func (l *Loop) call(ctx context.Context, t *task, tx engine.Tx) error {
-	return t.route.One(ctx, l.Middleware, tx, t.item)
-}
-
-// conclude ends the transaction, if there is one, and settles the item, unless the monitor already has.
-func (l *Loop) conclude(ctx context.Context, t *task, slot int, tx engine.Tx, e invoke.End) {
-	l.mu.Lock()
-	mine := t.state == running
-	if mine {
-		t.state = returned
-	}
-	l.mu.Unlock()
-
+// conclude ends the transaction, if there is one, and leaves what is to be settled in the task, unless the monitor has settled it.
+func (l *Loop) conclude(t *task, tx engine.Tx, e invoke.End) {
+	cause, mine := t.call.Back()
 	r, settled := work.Result{}, true
 	if mine {
-		r, settled = l.verdict(ctx, t, tx, e)
+		r, settled = l.verdict(cause, t, tx, e)
 	}
 	switch {
 	case tx == nil:
@@ -89,57 +57,43 @@ func (l *Loop) conclude(ctx context.Context, t *task, slot int, tx engine.Tx, e 
 		tx.Discard()
 	}
 	t.observedEnd(r, e.Err, !mine)
-
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	t.tx = nil
-	if !settled {
-		r.Item = t.item
-		l.settle(r)
-	}
-	l.leave(t, slot)
+	r.Item = t.item
+	t.result, t.owed = r, !settled
 }
 
-// verdict decides about an item whose handlers have returned. settled means that nothing is left to send: the commit
+// verdict decides about an item whose handlers are back; cause is why their context has ended. settled means that nothing is left to send: the commit
 // carried the ack, or the lease was lost.
-func (l *Loop) verdict(ctx context.Context, t *task, tx engine.Tx, e invoke.End) (r work.Result, settled bool) {
-	r = invoke.Judge(e, context.Cause(ctx), t.route.Timeout)
+func (l *Loop) verdict(cause error, t *task, tx engine.Tx, e invoke.End) (r work.Result, settled bool) {
+	r = invoke.Judge(e, cause, t.route.Timeout)
 	if t.route.Transactional {
 		switch {
 		case tx == nil:
 			l.unready(e.Err)
 			r = work.Result{Action: work.Release, After: time.Second, Reason: "no connection", Error: invoke.Failure(e)}
 		case tx.Ended():
-			r = engine.EndedEarly(invoke.ErrEnded, e.Err)
+			r = invoke.Ended(invoke.ErrEnded, e.Err)
 		case r.Action == work.Ack:
 			err := tx.Ack(l.Context(), t.item)
 			switch {
 			case err == nil:
-				if l.Observer != nil {
-					l.Observer.Settled([]work.Result{{Item: t.item}}, nil)
-				}
+				l.SaySettled([]work.Result{{Item: t.item}}, nil)
 				return r, true
 			case engine.IsLost(err):
-				l.lost(t.d)
+				l.SayLost(t.d)
 				return work.Result{Action: work.Release, Reason: nexus.ErrLeaseLost.Error()}, true
 			case tx.Broken(err):
-				r = l.broken(t, err)
+				r = l.broken(t.d, err)
 			case errors.Is(err, invoke.ErrEnded):
-				r = engine.EndedEarly(invoke.ErrEnded, nil)
+				r = invoke.Ended(invoke.ErrEnded, nil)
 			default:
 				r = work.Result{Action: work.Retry, Reason: work.ReasonCommit, Error: invoke.Failure(invoke.End{Err: err})}
 			}
-		case r.Action == work.Retry && context.Cause(ctx) == nil && tx.Broken(e.Err):
-			r = l.broken(t, e.Err)
+		case r.Action == work.Retry && cause == nil && tx.Broken(e.Err):
+			r = l.broken(t.d, e.Err)
 		}
 	}
 	r.Policy = t.route.Policy
-	switch r.Action {
-	case work.Retry:
-		l.Log.Warn("attempt failed", append(t.route.About(t.d), "reason", r.Reason, "error", work.Storable(r.Error, 300))...)
-	case work.Reject:
-		l.Log.Debug("event rejected", append(t.route.About(t.d), "reason", work.Storable(r.Reason, 300))...)
-	}
+	l.SayFailed(t.d, r)
 	return r, false
 }
 
@@ -162,13 +116,25 @@ func (l *Loop) unready(err error) {
 }
 
 // broken is the result of a transaction that the handlers lost through no fault of theirs.
-func (l *Loop) broken(t *task, err error) work.Result {
+func (l *Loop) broken(d *nexus.Delivery, err error) work.Result {
 	if db.Unavailable(err) {
 		l.Unavailable(err)
 	}
-	text := invoke.Failure(invoke.End{Err: err})
-	if t.d.Deferrals >= engine.BrokenLimit {
-		return work.Result{Action: work.Retry, Reason: work.ReasonError, Error: text}
+	return invoke.Broken(d, err)
+}
+
+// observed begins the observation of a call with one delivery.
+func (l *Loop) observed(ctx context.Context, t *task) context.Context {
+	if l.Observer == nil {
+		return ctx
 	}
-	return work.Result{Action: work.Release, After: time.Second, Reason: "connection lost", Error: text}
+	ctx, t.end = l.Observer.Handling(ctx, []*nexus.Delivery{t.d})
+	return ctx
+}
+
+// observedEnd ends it, if it began.
+func (t *task) observedEnd(r work.Result, err error, late bool) {
+	if t.end != nil {
+		t.end([]work.Observed{{Result: r, Err: err, Late: late}}, t.took)
+	}
 }

@@ -9,16 +9,3 @@ type limit struct {
 }
 
 func (l *limit) left() int { return l.handler.Workers - l.used }
-
-// limitsOf are those of the handlers that an item passes through.
-func (l *Loop) limitsOf(r *handlers.Route) (of []*limit) {
-	if len(l.limits) == 0 {
-		return nil
-	}
-	for _, h := range r.Handlers {
-		if one := l.limits[h]; one != nil {
-			of = append(of, one)
-		}
-	}
-	return of
-}

@@ -41,13 +41,11 @@ type Loop struct {
 	slots     []*task // what each worker has in hand
 	running   int     // slots in use, those of stuck workers among them
 	share     *places.Share
-	held      int       // places, at least; each slot in use has one
-	asking    int       // places held for claims under way
-	hungry    bool      // one is wanted for a claim
-	alive     int       // goroutines: workers, claimers, monitor
-	stuck     int       // workers that may never come back
-	allStuck  time.Time // since when all of them are; zero: they are not
-	claiming  int       // items asked for and not here yet
+	held      int  // places, at least; each slot in use has one
+	asking    int  // places held for claims under way
+	hungry    bool // one is wanted for a claim
+	alive     int  // goroutines: workers, claimers, monitor
+	claiming  int  // items asked for and not here yet
 	done      []work.Result
 	since     time.Time // when the first of done came
 	settling  int       // exchanges under way that carry results
@@ -76,7 +74,7 @@ func NewLoop(cfg engine.Config, source Source) *Loop {
 	if l.Turn == nil {
 		l.Turn = new(engine.Turn)
 	}
-	l.share = cfg.Places.Join(l.placed)
+	l.share = cfg.Places.Join(cfg.Places.Total(), l.placed)
 	l.work.L, l.changed.L = &l.mu, &l.mu
 	l.keeper = cfg.Keeper(source, &l.mu)
 	l.patterns, l.maxAttempts = cfg.Handlers.Attempts()
@@ -88,55 +86,13 @@ func NewLoop(cfg engine.Config, source Source) *Loop {
 	return l
 }
 
-// Start starts workers, claimers and the monitor.
-func (l *Loop) Start() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.Fetched(time.Now())
-	for i := range l.slots {
-		l.spawn(func() { l.worker(i) })
-	}
-	// While one claimer waits for the database the other one can send what was done meanwhile.
-	l.spawn(l.claimer)
-	l.spawn(l.claimer)
-	l.spawn(l.monitor)
-}
-
-// spawn runs f in a goroutine that Stop waits for. The caller holds the mutex.
-func (l *Loop) spawn(f func()) {
-	l.alive++
-	go func() {
-		defer func() {
-			l.mu.Lock()
-			l.alive--
-			l.changed.Broadcast()
-			l.mu.Unlock()
-		}()
-		f()
-	}()
-}
-
 // Stuck is how many workers have handlers that ignore the end of their context, and since when all of them have; zero if one is left.
-func (l *Loop) Stuck() (workers int, all time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.stuck, l.allStuck
-}
+func (l *Loop) Stuck() (workers int, all time.Time) { return l.share.Stuck() }
 
-// worker handles one item after another. A handler may end the goroutine; its successor takes over the slot.
-func (l *Loop) worker(slot int) {
-	done := false
-	defer func() {
-		if !done {
-			l.mu.Lock()
-			l.spawn(func() { l.worker(slot) })
-			l.mu.Unlock()
-		}
-	}()
-	for t := l.take(slot); t != nil; t = l.take(slot) {
-		l.handle(t, slot)
-	}
-	done = true
+// atWork is how many workers have an item and may still come back. The caller holds the mutex.
+func (l *Loop) atWork() int {
+	stuck, _ := l.share.Stuck()
+	return l.running - stuck
 }
 
 // placed tells the loop that it was given a place.
@@ -157,52 +113,25 @@ func (l *Loop) need() int {
 	return min(n, len(l.slots))
 }
 
-// balance holds as many places as the loop has use for, as far as there are. The caller holds the mutex.
+// balance holds as many places as the loop has use for, as far as there are. It wakes no worker: what is more at once is for a claim, or for
+// what was just adopted, and of what comes later placed is told. The caller holds the mutex.
 func (l *Loop) balance() {
 	if l.inline {
 		return
 	}
-	had := l.held
-	if l.held = l.share.Hold(l.need()); l.held > had && len(l.ready) > 0 {
-		l.work.Broadcast()
-	}
+	l.held = l.share.Hold(l.need())
 }
 
-// take waits for an item and a place for it; nil means that the worker is no longer needed.
-func (l *Loop) take(slot int) *task {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for {
-		if l.Draining() {
-			return nil
-		}
-		if len(l.ready) > 0 && l.running < l.held {
-			break
-		}
-		l.work.Wait()
-	}
-	t := l.ready[0]
-	l.ready[0] = nil
-	l.ready = l.ready[1:]
-	l.slots[slot] = t
-	l.running++
-	l.start(t)
-	return t
-}
-
-func (l *Loop) start(t *task) {
-	t.state = running
-	t.started = time.Now()
-}
-
-// leave frees the slot of a task that is over and lets a claimer know. The caller holds the mutex.
+// leave has a task settled that is over, frees its slot and lets a claimer know. The caller holds the mutex.
 func (l *Loop) leave(t *task, slot int) {
+	t.tx = nil
+	if t.owed {
+		l.owe(t.result)
+	}
 	l.slots[slot] = nil
 	l.running--
-	if t.state == abandoned {
-		l.stuck--
-		l.allStuck = time.Time{}
-		l.share.Stuck(-1)
+	if t.call.GivenUp() {
+		l.share.Stick(-1)
 	}
 	l.endTurn(t)
 	for _, lim := range t.limits {
@@ -225,8 +154,8 @@ func (l *Loop) leave(t *task, slot int) {
 	}
 }
 
-// settle hands results to the claimers. The caller holds the mutex.
-func (l *Loop) settle(r ...work.Result) {
+// owe hands results to the claimers. The caller holds the mutex.
+func (l *Loop) owe(r ...work.Result) {
 	if len(r) == 0 {
 		return
 	}
@@ -285,88 +214,11 @@ func (l *Loop) adopt(sent time.Time, turn bool, items []work.Item) {
 		}
 		l.ready = append(l.ready, t)
 	}
-	l.settle(release...)
+	l.owe(release...)
 	l.balance()
-	switch n := len(l.ready); {
-	case n == 1:
+	for range min(len(l.ready), len(l.slots)-l.running) {
 		l.work.Signal()
-	case n > 1:
-		l.work.Broadcast()
 	}
-}
-
-// answered deals with outcomes. The caller does not hold the mutex.
-func (l *Loop) answered(outcomes []work.Outcome) {
-	for _, o := range outcomes {
-		d := o.Item.Delivery()
-		switch o.Kind {
-		case work.Lost:
-			l.lost(d)
-		case work.Buried:
-			l.Log.Warn("gave up on event, it is a dead letter now", append(l.Handlers.Route(d.Type).About(d), "reason", work.Storable(o.Reason, 300))...)
-		}
-	}
-}
-
-func (l *Loop) lost(d *nexus.Delivery) {
-	l.Log.Warn("lease lost, the result was refused", handlers.About(d)...)
-	if l.Observer != nil {
-		l.Observer.LeaseLost(d)
-	}
-}
-
-// Stop ends the loop: nothing new is claimed, what waits is released, handlers may go on until grace ends, then their
-// contexts end, and shortly after that the items of those that still do not return are released. It returns once everything
-// is settled or, without a database, cannot be. The deliveries of handlers that never returned are the result.
-func (l *Loop) Stop(grace context.Context) []*nexus.Delivery {
-	l.quit()
-	idle := func() bool { return l.running-l.stuck == 0 && l.claiming == 0 }
-	if !l.await(grace, idle) {
-		l.cancelAll(nexus.ErrDraining)
-		last, cancel := context.WithTimeout(context.Background(), engine.ExitMargin)
-		l.await(last, idle)
-		cancel()
-	}
-	stayed := l.abandonAll()
-
-	// What is left takes few exchanges, which must not hang for ever on a database that is away.
-	last, cancel := context.WithTimeout(context.Background(), engine.ExitMargin)
-	defer cancel()
-	settled := l.await(last, func() bool { return idle() && len(l.done) == 0 && l.settling == 0 })
-	l.mu.Lock()
-	if !settled {
-		l.Log.Error("stopped without the database: results are not recorded, the events run again when their leases end",
-			"results", len(l.done))
-	}
-	l.closed = true
-	l.mu.Unlock()
-	l.End()
-	l.await(context.Background(), func() bool { return l.alive-l.stuck == 0 })
-	l.keeper.Wait()
-	l.share.Leave()
-	return stayed
-}
-
-// Finish takes up nothing new, and waits until all that is in hand has ended and is settled, or until ctx ends. It waits for a database that is
-// away, as long as ctx lasts. Stop comes after it.
-func (l *Loop) Finish(ctx context.Context) {
-	l.quit()
-	l.await(ctx, func() bool { return l.running-l.stuck == 0 && l.claiming == 0 && len(l.done) == 0 && l.settling == 0 })
-}
-
-// quit takes up nothing new, and gives back what waits.
-func (l *Loop) quit() {
-	l.mu.Lock()
-	l.Drain()
-	for _, t := range l.ready {
-		l.drop(t, work.Result{Action: work.Release, Reason: nexus.ErrDraining.Error()})
-	}
-	l.ready = nil
-	l.hungry = false
-	l.balance()
-	l.work.Broadcast()
-	l.mu.Unlock()
-	l.Stir()
 }
 
 func (l *Loop) await(ctx context.Context, cond func() bool) bool {
@@ -380,49 +232,98 @@ func (l *Loop) drop(t *task, r work.Result) {
 	}
 	l.endTurn(t)
 	r.Item = t.item
-	l.settle(r)
+	l.owe(r)
 }
 
-func (l *Loop) cancelAll(cause error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := time.Now()
-	for _, t := range l.slots {
-		if t != nil && t.state == running {
-			t.stop(now, cause)
+// want is how many items there is room for. The caller holds the mutex.
+func (l *Loop) want(now time.Time) int {
+	if l.Draining() || l.inline {
+		return 0
+	}
+	places := l.places()
+	free, prefetch := places-l.running, l.prefetch(places)
+	outstanding := len(l.ready) + l.claiming
+	room := free + prefetch - outstanding
+	if free <= 0 && l.claiming == 0 {
+		if _, all := l.Places.Stuck(); all.IsZero() {
+			l.Fetched(now)
 		}
+	}
+	switch {
+	case room <= 0:
+		return 0
+	case outstanding < free:
+		return min(room, maxBatch)
+	case room < maxBatch/2 && room < (free+prefetch)/2:
+		return 0 // worth a claim of its own only when some more fit
+	}
+	return min(room, maxBatch)
+}
+
+// places is how many places the loop has or may have now. The caller holds the mutex.
+func (l *Loop) places() int { return min(l.share.Room(), len(l.slots)) }
+
+// spare is how many of its places, up to n, the loop may keep for a claim. The caller holds the mutex.
+func (l *Loop) spare(n int) int {
+	return min(n, max(l.places()-l.running-len(l.ready)-l.asking, 0))
+}
+
+// lacking reports whether nothing can be claimed, since others have the places. The caller holds the mutex.
+func (l *Loop) lacking() bool {
+	return !l.Draining() && !l.inline && l.claiming == 0 && len(l.ready) == 0 && l.running < len(l.slots) && l.places() <= l.running
+}
+
+// prefetch is how many items may wait for workers: as many as they get through in readyFor. While others wait for places, no more than
+// there are places: the next one may be long in coming.
+func (l *Loop) prefetch(places int) int {
+	if l.speed == 0 || l.saturated {
+		return 0
+	}
+	n := min(int64(places)*int64(readyFor/l.speed), maxReady)
+	if l.share.Others() {
+		n = min(n, int64(places))
+	}
+	if l.size > 0 {
+		n = min(n, maxBytes/int64(l.size))
+	}
+	return int(n)
+}
+
+// noteSize foresees the size of messages from the largest ones of late.
+func (l *Loop) noteSize(bytes int) {
+	if bytes > l.size {
+		l.size = bytes
+	} else {
+		l.size = (l.size*7 + bytes) / 8
 	}
 }
 
-func (l *Loop) abandonAll() []*nexus.Delivery {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var stayed []*nexus.Delivery
-	for _, t := range l.slots {
-		if t != nil && (t.state == running || t.state == abandoned) {
-			stayed = append(stayed, t.d)
-		}
-		if t != nil && t.state == running {
-			l.abandon(t, work.Result{Action: work.Release, Reason: nexus.ErrDraining.Error(), Error: "the handler ignored the end of its context"})
+// limitsOf are those of the handlers that an item passes through.
+func (l *Loop) limitsOf(r *handlers.Route) (of []*limit) {
+	if len(l.limits) == 0 {
+		return nil
+	}
+	for _, h := range r.Handlers {
+		if one := l.limits[h]; one != nil {
+			of = append(of, one)
 		}
 	}
-	return stayed
+	return of
 }
 
-// abandon settles a task whose handlers do not come back. The caller holds the mutex.
-func (l *Loop) abandon(t *task, r work.Result) {
-	t.state = abandoned
+// giveUp settles a task whose handlers do not come back, unless they just have. The caller holds the mutex.
+func (l *Loop) giveUp(t *task) bool {
+	r, mine := t.call.GiveUp()
+	if !mine {
+		return false
+	}
 	l.endTurn(t)
-	l.share.Stuck(1)
-	if l.stuck++; l.stuck == len(l.slots) {
-		l.allStuck = time.Now()
-	}
+	l.share.Stick(1)
 	if t.tx != nil {
 		go t.tx.Sever()
 	}
-	if r.Action != work.Ack {
-		r.Item = t.item
-		l.settle(r)
-	}
+	r.Item, r.Policy = t.item, t.route.Policy
+	l.owe(r)
 	l.changed.Broadcast()
+	return true
 }

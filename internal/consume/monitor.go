@@ -1,10 +1,8 @@
 package consume
 
 import (
-	"fmt"
 	"time"
 
-	"github.com/nexuspg/nexus/internal/engine"
 	"github.com/nexuspg/nexus/internal/lease"
 	"github.com/nexuspg/nexus/internal/work"
 )
@@ -38,26 +36,11 @@ func (l *Loop) watch(now time.Time) {
 		if now.Sub(t.started) > readyFor {
 			slow++
 		}
-		if t.state != running {
-			continue
-		}
-		if over := t.overdue(now); !over.IsZero() && now.Sub(over) > engine.Stay && !l.Draining() {
-			l.Log.Error("a handler ignores the end of its context, its worker is stuck", t.route.About(t.d)...)
-			l.abandon(t, l.overdue(t))
+		if !l.Draining() && t.call.Overdue(now) && l.giveUp(t) {
+			l.SayGivenUp(t.d)
 		}
 	}
 	l.saturated = slow > 0 && slow == l.running && l.running >= l.places()
-}
-
-// overdue is the result of a task whose handlers ignore the end of their context.
-func (l *Loop) overdue(t *task) work.Result {
-	if !t.stopped.IsZero() {
-		return work.Result{Action: work.Release, Reason: "stuck", Error: "the handler ignored the end of its context"}
-	}
-	return work.Result{
-		Action: work.Retry, Reason: work.ReasonTimeout, Policy: t.route.Policy,
-		Error: fmt.Sprintf("not done after %s, and the handler ignored the end of its context", t.route.Timeout),
-	}
 }
 
 // giveBack releases what has waited for a worker so long that another node may do better. The caller holds the mutex.

@@ -18,13 +18,8 @@ import (
 	"github.com/nexuspg/nexus/internal/work"
 )
 
-const (
-	// Stay is how long handlers may go on after their context ended before an engine settles without them.
-	Stay = 5 * time.Second
-
-	// ExitMargin is how long after the end of the grace time Stop still waits for handlers, and then for what is to be settled.
-	ExitMargin = 900 * time.Millisecond
-)
+// ExitMargin is how long after the end of the grace time Stop still waits for handlers, and then for what is to be settled.
+const ExitMargin = 900 * time.Millisecond
 
 // Config of an engine.
 type Config struct {
@@ -63,20 +58,6 @@ func (cfg *Config) Keeper(from Source, lock sync.Locker) lease.Keeper {
 // ErrNoRoom says that all connections for handlers are in use, so that nothing could be claimed.
 var ErrNoRoom = errors.New("all connections for handlers are in use")
 
-// BrokenLimit is how many releases a delivery may have before a lost connection counts as its failure: an event that makes
-// the server crash each time would go round for ever.
-const BrokenLimit = 10
-
-// EndedEarly is the result of handlers that ended the node's transaction. What they wrote may be committed without the ack,
-// so another attempt might do it twice: that is for people to decide.
-func EndedEarly(how, err error) work.Result {
-	text := how.Error()
-	if err != nil && err != invoke.ErrEnded { //nolint:errorlint // the methods of a handler's error stay out of this
-		text += "; its error: " + invoke.TextOf(err)
-	}
-	return work.Result{Action: work.Reject, Reason: work.ReasonEnded, Error: work.Storable(text, work.MaxText)}
-}
-
 // IsLost reports whether err says that the lease is lost.
 func IsLost(err error) bool { return errors.Is(err, nexus.ErrLeaseLost) }
 
@@ -97,3 +78,13 @@ func Await(ctx context.Context, changed *sync.Cond, cond func() bool) bool {
 	}
 	return true
 }
+
+// Refusal is the failure of an attempt whose verdict the database does not take: one that is stricter than this package must not make an
+// event go round, nor hide why it failed.
+type Refusal struct {
+	Err  error  // the database's
+	Text string // what the verdict was for
+}
+
+// Error implements error.
+func (r *Refusal) Error() string { return "the verdict was refused (" + r.Err.Error() + "): " + r.Text }

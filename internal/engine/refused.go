@@ -5,28 +5,19 @@ import (
 	"errors"
 
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/feed"
 	"github.com/nexuspg/nexus/internal/handlers"
 	"github.com/nexuspg/nexus/internal/work"
 )
-
-// Refusal is the failure of an attempt whose verdict the database does not take: one that is stricter than this package must not make an
-// event go round, nor hide why it failed.
-type Refusal struct {
-	Err  error  // the database's
-	Text string // what the verdict was for
-}
-
-// Error implements error.
-func (r *Refusal) Error() string { return "the verdict was refused (" + r.Err.Error() + "): " + r.Text }
 
 // SayRefused is a line for operators: the handler and the database do not agree on what a verdict may be.
 func (cfg *Config) SayRefused(d *nexus.Delivery, err error) {
 	cfg.Log.Error("a verdict was refused, the event is retried", append(handlers.About(d), "error", err)...)
 }
 
-// SettleAlone settles a result that was refused together with others, so that the one that cannot be settled as it is does not hold up the
+// settleAlone settles a result that was refused together with others, so that the one that cannot be settled as it is does not hold up the
 // others. It becomes a plain failure that says why.
-func (cfg *Config) SettleAlone(ctx context.Context, from Source, r work.Result) ([]work.Outcome, error) {
+func (cfg *Config) settleAlone(ctx context.Context, from Source, r work.Result) ([]work.Outcome, error) {
 	outcomes, err := from.Settle(ctx, []work.Result{r})
 	if errors.Is(err, nexus.ErrInvalid) {
 		cfg.SayRefused(r.Item.Delivery(), err)
@@ -42,4 +33,21 @@ func (cfg *Config) SettleAlone(ctx context.Context, from Source, r work.Result) 
 		cfg.Log.Error("a result cannot be settled, the event runs again when its lease ends", append(handlers.About(r.Item.Delivery()), "error", err)...)
 	}
 	return outcomes, err
+}
+
+// SettleApart settles results that were refused together one by one, and returns those that the database has not answered, with its
+// last error.
+func (cfg *Config) SettleApart(f *feed.Feed, from Source, results []work.Result) (left []work.Result, err error) {
+	for _, r := range results {
+		ctx, cancel := f.Exchange()
+		outcomes, failed := cfg.settleAlone(ctx, from, r)
+		cancel()
+		switch {
+		case failed == nil:
+			cfg.SaySettled([]work.Result{r}, outcomes)
+		case !errors.Is(failed, nexus.ErrInvalid):
+			left, err = append(left, r), failed
+		}
+	}
+	return left, err
 }

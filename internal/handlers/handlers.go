@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -188,9 +189,9 @@ func (hs *Handlers) Patterns() []string {
 
 // merged returns the handlers that cover a type or pattern and the policy they make together: of each field, the first
 // handler that sets it decides.
-func (hs *Handlers) merged(covers func(pattern string) bool) (handlers []*Handler, policy nexus.RetryPolicy) {
+func (hs *Handlers) merged(fits func(pattern string) bool) (handlers []*Handler, policy nexus.RetryPolicy) {
 	for _, h := range hs.list {
-		if covers(h.Pattern) {
+		if fits(h.Pattern) {
 			handlers = append(handlers, h)
 			policy = Merge(policy, h.Retry)
 		}
@@ -281,4 +282,13 @@ func (hs *Handlers) MaxAttemptsOf(eventType string, consumers int) int {
 		return consumers
 	}
 	return n
+}
+
+// names are those of the handlers that an event passes through, for the log.
+func names(handlers []*Handler) string {
+	all := make([]string, len(handlers))
+	for i, h := range handlers {
+		all[i] = h.Name
+	}
+	return strings.Join(all, ", ")
 }

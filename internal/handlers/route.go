@@ -2,7 +2,6 @@ package handlers
 
 import (
 	"context"
-	"strings"
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/invoke"
@@ -31,15 +30,6 @@ func (r *Route) One(ctx context.Context, middleware []invoke.Middleware, tx Lend
 	}
 	outer = it.Handed(leased)
 	return invoke.Wrapped(nexus.WithDelivery(ctx, outer), middleware, []*nexus.Delivery{outer}, run)
-}
-
-// names are those of the handlers that an event passes through, for the log.
-func names(handlers []*Handler) string {
-	all := make([]string, len(handlers))
-	for i, h := range handlers {
-		all[i] = h.Name
-	}
-	return strings.Join(all, ", ")
 }
 
 // About names a delivery and its handlers in the log.

@@ -14,6 +14,16 @@
 // and what it does by statements is found out, since a mark of the transaction's is gone then. A connection that a handler may still use, or
 // has left changed for good, is closed and not given back.
 //
+// # A call
+//
+//	        Begin             Back
+//	waiting ─────▶ running ─────────▶ back: the worker settles
+//	   │              │
+//	   └──────────────┴── GiveUp ───▶ given up: whoever gave it up settles
+//
+// A [Call] ends the handlers' context by Stop or when their time is over, and is overdue when they go on for [Stay] after that. Both engines
+// watch it and give it up then.
+//
 // # The end of a call
 //
 // [End.Catch] runs a handler; a panic and the end of the goroutine are ends like others. [Judge] makes a result of the end: of what was

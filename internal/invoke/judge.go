@@ -74,6 +74,29 @@ func Judge(e End, cause error, timeout time.Duration) work.Result {
 	return r
 }
 
+// Ended is the result of handlers that ended the node's transaction. What they wrote may be committed without the ack,
+// so another attempt might do it twice: that is for people to decide.
+func Ended(how, err error) work.Result {
+	text := how.Error()
+	if err != nil && err != ErrEnded { //nolint:errorlint // the methods of a handler's error stay out of this
+		text += "; its error: " + TextOf(err)
+	}
+	return work.Result{Action: work.Reject, Reason: work.ReasonEnded, Error: work.Storable(text, work.MaxText)}
+}
+
+// Broken is the result of handlers that lost their transaction through no fault of theirs. That gives the event back, but not for ever: one
+// that makes the server crash each time would go round.
+func Broken(d *nexus.Delivery, err error) work.Result {
+	text := Failure(End{Err: err})
+	if d.Deferrals >= brokenLimit {
+		return work.Result{Action: work.Retry, Reason: work.ReasonError, Error: text}
+	}
+	return work.Result{Action: work.Release, After: time.Second, Reason: "connection lost", Error: text}
+}
+
+// brokenLimit is how many releases a delivery may have before a lost connection counts as its failure.
+const brokenLimit = 10
+
 // bounded is a delay as it can be settled: a time that has passed is now, and nothing waits longer than 30 days.
 func bounded(after time.Duration) time.Duration { return min(max(after, 0), maxAfter) }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/nexuspg/nexus/internal/db"
 	"github.com/nexuspg/nexus/internal/work"
 )
@@ -50,28 +48,6 @@ func (s *Deliveries) batchArgs(at look, limit time.Duration) []any {
 	}
 	w := at.want
 	return []any{s.Queue, w.Types, w.MaxAttempts, w.Limit, max(w.AtLeast, 1), at.floor, at.window, at.sweep, express, within, lease, w.Alone}
-}
-
-// Lock implements [engine.SharedTx].
-func (t *Tx) Lock(ctx context.Context, want work.Want) (work.Got, error) {
-	s, conn := t.from, t.Conn()
-	// What other batches hold is in the way, since rows that are locked are looked at all the same.
-	at := s.look(&want, want.Limit+want.Held, false)
-	b := &pgx.Batch{}
-	b.Queue(claimBatchSQL, s.batchArgs(at, t.limit)...)
-	b.Queue("savepoint " + guard)
-	answers := conn.SendBatch(ctx, b)
-	rows, _ := answers.Query() // rows carry the error
-	found, err := s.read(rows, nil, 1)
-	if closeErr := answers.Close(); err == nil {
-		err = closeErr
-	}
-	t.xact = found.xact
-	got, err := s.learn(at, found, db.Error(ctx, "claim_batch", err))
-	if len(got.Items) == 0 && got.Buried > 0 {
-		_, _ = conn.Exec(ctx, allowCommitSQL+"; commit") // if that fails they are buried another time
-	}
-	return got, err
 }
 
 // Lease implements [batch.Source].

@@ -372,3 +372,11 @@ func (s *Deliveries) Extend(ctx context.Context, items []work.Item, lease time.D
 func (m *delivery) ackArgs() []any {
 	return []any{string(m.from.Namespace), m.from.Consumer, m.msgID, m.readCt, db.Time(m.at())}
 }
+
+// markers say from where on to look for the marks of those that died. What is older than any batch can be was looked at often enough; the
+// sweep of the tick goes on looking.
+type markers struct {
+	from   int64
+	recent int64 // one of this node's
+	at     time.Time
+}

@@ -99,14 +99,6 @@ func (t *Tx) Undo(ctx context.Context) error {
 	return t.Exec(ctx, "rollback to savepoint "+guard)
 }
 
-// markers say from where on to look for the marks of those that died. What is older than any batch can be was looked at often enough; the
-// sweep of the tick goes on looking.
-type markers struct {
-	from   int64
-	recent int64 // one of this node's
-	at     time.Time
-}
-
 // Mark implements [engine.SharedTx].
 func (t *Tx) Mark(ctx context.Context, items []work.Item) (leases bool, err error) {
 	s := t.from
@@ -141,4 +133,26 @@ func (t *Tx) Unmark(ctx context.Context) error {
 // Recall implements [engine.SharedTx]. It takes back the mark by the transaction that Mark was for.
 func (t *Tx) Recall(ctx context.Context) error {
 	return db.Do(ctx, t.from.Pool, "recall_express", recallExpressCall, t.from.Queue, t.from.Node(), t.xact)
+}
+
+// Lock implements [engine.SharedTx].
+func (t *Tx) Lock(ctx context.Context, want work.Want) (work.Got, error) {
+	s, conn := t.from, t.Conn()
+	// What other batches hold is in the way, since rows that are locked are looked at all the same.
+	at := s.look(&want, want.Limit+want.Held, false)
+	b := &pgx.Batch{}
+	b.Queue(claimBatchSQL, s.batchArgs(at, t.limit)...)
+	b.Queue("savepoint " + guard)
+	answers := conn.SendBatch(ctx, b)
+	rows, _ := answers.Query() // rows carry the error
+	found, err := s.read(rows, nil, 1)
+	if closeErr := answers.Close(); err == nil {
+		err = closeErr
+	}
+	t.xact = found.xact
+	got, err := s.learn(at, found, db.Error(ctx, "claim_batch", err))
+	if len(got.Items) == 0 && got.Buried > 0 {
+		_, _ = conn.Exec(ctx, allowCommitSQL+"; commit") // if that fails they are buried another time
+	}
+	return got, err
 }

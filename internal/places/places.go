@@ -44,14 +44,18 @@ type Share struct {
 	held   int
 	want   int
 	queued bool
+
+	most     int
+	stuck    int
+	allStuck time.Time
 }
 
-// Join adds a runner. told is called in a goroutine of its own after the runner was given a place that it waited for.
-func (p *Places) Join(told func()) *Share {
+// Join adds a runner that has up to most handlers at once. told is called in a goroutine of its own after the runner was given a place that it waited for.
+func (p *Places) Join(most int, told func()) *Share {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.members++
-	return &Share{p: p, told: told}
+	return &Share{p: p, told: told, most: most}
 }
 
 // Leave takes the runner away. What it holds still counts until Hold gives it back.
@@ -145,13 +149,29 @@ func (s *Share) Others() bool {
 	return false
 }
 
-// Stuck counts handlers that ignore the end of their context: n more, or fewer if it is negative.
-func (s *Share) Stuck(n int) {
+// Stick counts handlers that ignore the end of their context: n more, or fewer if it is negative.
+func (s *Share) Stick(n int) {
 	s.p.mu.Lock()
 	defer s.p.mu.Unlock()
-	if s.p.stuck += n; s.p.stuck < s.p.total {
-		s.p.allStuck = time.Time{}
-	} else if s.p.allStuck.IsZero() {
-		s.p.allStuck = time.Now()
+	s.p.stuck += n
+	s.stuck += n
+	s.p.allStuck = since(s.p.allStuck, s.p.stuck >= s.p.total)
+	s.allStuck = since(s.allStuck, s.stuck >= s.most)
+}
+
+func since(before time.Time, now bool) time.Time {
+	switch {
+	case !now:
+		return time.Time{}
+	case before.IsZero():
+		return time.Now()
 	}
+	return before
+}
+
+// Stuck is how many of the runner's handlers ignore the end of their context, and since when it can have no other; zero if it can.
+func (s *Share) Stuck() (n int, all time.Time) {
+	s.p.mu.Lock()
+	defer s.p.mu.Unlock()
+	return s.stuck, s.allStuck
 }

@@ -13,7 +13,7 @@ func quiet() {}
 
 func TestOneRunnerHasAllPlaces(t *testing.T) {
 	t.Parallel()
-	s := places.New(3).Join(quiet)
+	s := places.New(3).Join(3, quiet)
 	for _, c := range []struct{ want, room, held int }{{0, 3, 0}, {2, 3, 2}, {5, 3, 3}, {1, 3, 1}, {0, 3, 0}} {
 		if got := s.Hold(c.want); got != c.held {
 			t.Errorf("Hold(%d) is %d, want %d", c.want, got, c.held)
@@ -28,7 +28,7 @@ func TestOneRunnerHasAllPlaces(t *testing.T) {
 func TestAClaimLeavesPlacesToOthers(t *testing.T) {
 	t.Parallel()
 	p := places.New(4)
-	a, b, c := p.Join(quiet), p.Join(quiet), p.Join(quiet)
+	a, b, c := p.Join(3, quiet), p.Join(3, quiet), p.Join(3, quiet)
 	if got := a.Room(); got != 2 {
 		t.Errorf("room for %d of 4 beside two others, want 2", got)
 	}
@@ -52,7 +52,7 @@ func TestWhoWaitsIsServedInOrder(t *testing.T) {
 		var mu sync.Mutex
 		var told []string
 		join := func(name string) *places.Share {
-			return p.Join(func() { mu.Lock(); told = append(told, name); mu.Unlock() })
+			return p.Join(3, func() { mu.Lock(); told = append(told, name); mu.Unlock() })
 		}
 		names := []string{"a", "b", "c"}
 		all := map[string]*places.Share{"a": join("a"), "b": join("b"), "c": join("c")}
@@ -88,7 +88,7 @@ func TestWhoWaitsIsServedInOrder(t *testing.T) {
 func TestWhoHasGoneIsPassedOver(t *testing.T) {
 	t.Parallel()
 	p := places.New(2)
-	a, b, c := p.Join(quiet), p.Join(quiet), p.Join(quiet)
+	a, b, c := p.Join(3, quiet), p.Join(3, quiet), p.Join(3, quiet)
 	a.Hold(2)
 	b.Hold(1)
 	c.Hold(2)
@@ -110,21 +110,49 @@ func TestAllStuck(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := places.New(2)
-		a, b := p.Join(quiet), p.Join(quiet)
+		a, b := p.Join(3, quiet), p.Join(3, quiet)
 		a.Hold(1)
 		b.Hold(1)
-		a.Stuck(1)
+		a.Stick(1)
 		if n, all := p.Stuck(); n != 1 || !all.IsZero() {
 			t.Errorf("%d stuck, all since %v", n, all)
 		}
-		b.Stuck(1)
+		b.Stick(1)
 		at := time.Now()
 		<-time.After(time.Minute)
 		if n, all := p.Stuck(); n != 2 || !all.Equal(at) {
 			t.Errorf("%d stuck, all since %v", n, all)
 		}
-		a.Stuck(-1)
+		a.Stick(-1)
 		if n, all := p.Stuck(); n != 1 || !all.IsZero() {
+			t.Errorf("%d stuck, all since %v", n, all)
+		}
+	})
+}
+
+// A runner that may have fewer handlers than there are places is stuck when those are.
+func TestAllOfARunnerStuck(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := places.New(3)
+		a, b := p.Join(2, quiet), p.Join(3, quiet)
+		a.Stick(1)
+		b.Stick(1)
+		if n, all := a.Stuck(); n != 1 || !all.IsZero() {
+			t.Errorf("%d stuck of two, all since %v", n, all)
+		}
+		<-time.After(time.Minute)
+		a.Stick(1)
+		at := time.Now()
+		<-time.After(time.Minute)
+		if n, all := a.Stuck(); n != 2 || !all.Equal(at) {
+			t.Errorf("%d stuck of two, all since %v", n, all)
+		}
+		if n, all := b.Stuck(); n != 1 || !all.IsZero() {
+			t.Errorf("the other has %d stuck of three, all since %v", n, all)
+		}
+		a.Stick(-2)
+		if n, all := a.Stuck(); n != 0 || !all.IsZero() {
 			t.Errorf("%d stuck, all since %v", n, all)
 		}
 	})
@@ -148,7 +176,7 @@ func TestNoPlaceIsLost(t *testing.T) {
 	for range runners {
 		wg.Go(func() {
 			kick := make(chan struct{}, 1)
-			s := p.Join(func() {
+			s := p.Join(3, func() {
 				select {
 				case kick <- struct{}{}:
 				default:
@@ -174,7 +202,7 @@ func TestNoPlaceIsLost(t *testing.T) {
 	if most > total {
 		t.Errorf("%d places were held at once, of %d", most, total)
 	}
-	if got := p.Join(quiet).Hold(total); got != total {
+	if got := p.Join(3, quiet).Hold(total); got != total {
 		t.Errorf("%d places are left of %d", got, total)
 	}
 }
