@@ -27,24 +27,27 @@ type actor struct {
 var errScripted = errors.New("as the script says")
 
 // register lets the node handle a pattern in a mode.
-func (a *actor) register(n *node.Node, pattern string, m mode) {
+func (a *actor) register(n *node.Node, pattern string, m mode) (h *node.Handler) {
 	one := func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return a.one(ctx, tx, m, d) }
 	batch := func(ctx context.Context, tx pgx.Tx, batch []*nexus.Delivery) error { return a.batch(ctx, tx, m, batch) }
 	switch m {
 	case modeOn:
-		n.On(pattern, one)
+		h = n.On(pattern, one)
 	case modeExpress:
-		n.On(pattern, one).Express = true
+		h = n.On(pattern, one)
+		h.Express = true
 	case modeBatch:
-		n.OnBatch(pattern, batch).Batch = 50
+		h = n.OnBatch(pattern, batch)
+		h.Batch = 50
 	case modeLeasedB:
-		h := n.OnBatch(pattern, batch)
+		h = n.OnBatch(pattern, batch)
 		h.Leased, h.Batch = true, 50
 	case modeLeased:
-		n.OnLeased(pattern, func(ctx context.Context, d *nexus.Delivery) error { return a.one(ctx, a.pool, m, d) })
+		h = n.OnLeased(pattern, func(ctx context.Context, d *nexus.Delivery) error { return a.one(ctx, a.pool, m, d) })
 	case modeAck:
-		n.OnLeased(pattern, func(ctx context.Context, d *nexus.Delivery) error { return a.acked(ctx, d) })
+		h = n.OnLeased(pattern, func(ctx context.Context, d *nexus.Delivery) error { return a.acked(ctx, d) })
 	}
+	return h
 }
 
 // one plays one delivery and tells the journal.

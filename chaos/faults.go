@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -48,6 +49,12 @@ var faults = []fault{
 	{"deploy", 4, func(ctx context.Context, a *round, r *rand.Rand) error {
 		if p := a.fleet.some(r); p != nil {
 			return a.fleet.deploy(ctx, p)
+		}
+		return nil
+	}},
+	{"handlers", 4, func(_ context.Context, a *round, r *rand.Rand) error { // change while it runs
+		if p := a.fleet.some(r); p != nil {
+			_, _ = io.WriteString(p.input, "handlers\n") // it may have ended
 		}
 		return nil
 	}},

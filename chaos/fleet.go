@@ -31,7 +31,7 @@ type place struct {
 type process struct {
 	place  *place
 	cmd    *exec.Cmd
-	input  io.Closer
+	input  io.WriteCloser
 	said   tail
 	ended  chan struct{} // closed once it is gone and reaped
 	ending string        // why it may end: deathKilled or deathStopped; "" if it should not

@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"io"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -49,16 +49,24 @@ func worker() error {
 	if err := json.Unmarshal(line, &j); err != nil {
 		return err
 	}
+	turn := make(chan struct{}, 1) // a line more: the handlers are to change
 	go func() {
-		_, _ = io.Copy(io.Discard, in)
-		os.Exit(1) // nobody is left to judge what it does
+		for {
+			if _, err := in.ReadString('\n'); err != nil {
+				os.Exit(1) // nobody is left to judge what it does
+			}
+			select {
+			case turn <- struct{}{}:
+			default:
+			}
+		}
 	}()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	return j.run(ctx)
+	return j.run(ctx, turn)
 }
 
-func (j job) run(ctx context.Context) error {
+func (j job) run(ctx context.Context, turn <-chan struct{}) error {
 	cfg, err := pgxpool.ParseConfig(j.URL)
 	if err != nil {
 		return err
@@ -84,8 +92,33 @@ func (j job) run(ctx context.Context) error {
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	})
 	a := &actor{pool: pool, book: book, namespace: j.Namespace, leaky: j.Leaky}
-	for _, p := range prefixes {
-		a.register(n, p.prefix+".*", modeOf(p.prefix, j.Version))
-	}
+	handlers := a.all(n, j.Version)
+	go func() {
+		for version := j.Version + 1; ; version++ {
+			select {
+			case <-turn:
+			case <-ctx.Done():
+				return
+			}
+			for _, h := range handlers {
+				h.Remove()
+			}
+			handlers = a.all(n, version)
+			// If that fails, the node goes on as it was, until the next time.
+			within, cancel := context.WithTimeout(ctx, 10*time.Second)
+			if err := n.Apply(within); err != nil {
+				fmt.Fprintln(os.Stderr, "the handlers did not change:", err)
+			}
+			cancel()
+		}
+	}()
 	return n.Run(ctx)
+}
+
+// all registers the handlers of a version.
+func (a *actor) all(n *node.Node, version int) (handlers []*node.Handler) {
+	for _, p := range prefixes {
+		handlers = append(handlers, a.register(n, p.prefix+".*", modeOf(p.prefix, version)))
+	}
+	return handlers
 }
