@@ -36,8 +36,9 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	// These tests wait for leases, timeouts and pauses more than for a processor. -parallel says otherwise.
-	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
+	// These tests wait for leases, timeouts and pauses more than for a processor, as far as one server has connections. -parallel says otherwise.
+	procs := runtime.GOMAXPROCS(0)
+	if err := flag.Set("test.parallel", strconv.Itoa(max(procs, min(3*procs, 8)))); err != nil {
 		panic(err)
 	}
 	dbtest.Main(m)

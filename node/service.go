@@ -23,7 +23,7 @@ type Service interface {
 }
 
 // Add gives the node services to run. They begin once the node is registered; what one of them returns comes out of Run. The first
-// [Node.Work] declares what they declare, and returns what they say.
+// [Node.Work] declares what they declare, and returns what they say. What is added while the node runs does not begin.
 func (n *Node) Add(s ...Service) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

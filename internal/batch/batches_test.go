@@ -351,3 +351,33 @@ func TestStopGivesUpABatchThatDoesNotEnd(t *testing.T) {
 		synctest.Wait()
 	})
 }
+
+// Batches that are to finish take up nothing new, and wait for what they have in hand as long as it lasts, or until they may no longer.
+//
+// holds: N1-changes
+func TestFinishWaitsForBatches(t *testing.T) {
+	t.Parallel()
+	for name, grace := range map[string]time.Duration{"as long as it lasts": time.Hour, "no longer": time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			batching(t, 1, &handlers.Handler{Size: 1, Lease: true, Batch: func(ctx context.Context, _ pgx.Tx, _ []*nexus.Delivery) error {
+				select {
+				case <-ctx.Done():
+					return context.Cause(ctx)
+				case <-time.After(10 * time.Minute):
+					return nil
+				}
+			}}, func(b *batches) {
+				b.source.Emit("x", "x")
+				after(time.Second)
+				ctx, cancel := context.WithTimeout(b.t.Context(), grace)
+				defer cancel()
+				began := time.Now()
+				b.Finish(ctx)
+				left, took := b.source.Left(), time.Since(began)
+				if grace == time.Hour && (left != 1 || took < 9*time.Minute || took > 10*time.Minute) || grace == time.Minute && (left != 2 || took != time.Minute) {
+					b.t.Errorf("finished after %s, %d left", took, left)
+				}
+			})
+		})
+	}
+}
