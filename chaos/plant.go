@@ -29,7 +29,8 @@ var plants = []plant{
 	{name: "ack-behind", why: "effects commit ahead of the ack", found: []string{kindDoubled}, leaky: true, faults: []string{"kill", "cut-answers", "terminate"}},
 	{name: "no-lease", why: "a claim takes what is leased", found: []string{kindDead, kindAttempts}, faults: []string{"deploy", "replay"}, edits: []edit{
 		// What is leased looks like what a death left behind, which goes alone: that would hide most of it.
-		{"core_node.claim", []string{"q.vt <= $2", "q.vt is not null", "h.vt <= $2", "h.vt is not null", "l.vt <= $2", "l.vt is not null", "then 'alone' end as fate", "then null end as fate"}},
+		{"core_private.find_due", []string{"q.vt <= $2", "q.vt is not null", "h.vt <= $2", "h.vt is not null", "l.vt <= $2", "l.vt is not null"}},
+		{"core_private.is_suspect", []string{"return core_private", "return false and core_private"}},
 		{"core_private.attempts_used_up", []string{"core_private.attempts_counted(p_read_ct, p_headers)", "core_private.attempt_of(p_read_ct, p_headers)"}},
 	}},
 	{name: "no-dedupe", why: "a key that is taken does not count", found: []string{kindDoubled}, edits: []edit{
@@ -46,7 +47,7 @@ var plants = []plant{
 	}},
 	{name: "buried-together", why: "what was claimed beside a killer is claimed beside it again, until all are buried", found: []string{kindDead, kindAttempts}, killer: true, faults: []string{"deploy"}, edits: []edit{
 		{"core_private.attempts_used_up", []string{"core_private.attempts_counted(p_read_ct, p_headers)", "core_private.attempt_of(p_read_ct, p_headers)"}},
-		{"core_node.claim", []string{"then 'alone' end as fate", "then null end as fate"}},
+		{"core_private.is_suspect", []string{"return core_private", "return false and core_private"}},
 	}},
 	{name: "lost-event", why: "one event of fifty is logged and not delivered", found: []string{kindLost}, faults: []string{"deploy"}, edits: []edit{
 		{"core.emit", []string{"execute format($q$\n            insert into %s (msg_id", "if v_message_id % 50 <> 0 then execute format($q$\n            insert into %s (msg_id", "using v_message_id, v_now, v_message, v_headers;", "using v_message_id, v_now, v_message, v_headers; end if;"}},

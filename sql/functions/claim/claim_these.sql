@@ -8,12 +8,12 @@ declare
     v_now timestamptz := core_private.now();
 begin
     perform core_private.queue_owner(p_queue, 'consume');
-    if cardinality(p_ids) is distinct from cardinality(p_cts)
-       or p_lease is null or p_lease <= interval '0' or p_lease > interval '1 day' then
-        raise exception using errcode = 'NX006', column = 'p_lease',
-            message = 'p_ids and p_cts are parallel and p_lease lies in 0 to 1 day',
+    if cardinality(p_ids) is distinct from cardinality(p_cts) then
+        raise exception using errcode = 'NX006', column = 'p_cts',
+            message = 'p_cts is not as long as p_ids',
             hint = 'This function is for nodes.';
     end if;
+    perform core_private.check_lease(p_lease);
     -- Locked in one order by all who touch several messages, or they deadlock; what somebody else has got
     -- meanwhile is his.
     return query execute format($q$

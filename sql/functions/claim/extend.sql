@@ -10,12 +10,14 @@ declare
     v_kept  bigint[];
 begin
     perform core_private.queue_owner(p_queue, 'consume');
-    if cardinality(p_ids) is distinct from cardinality(p_cts) or cardinality(p_ids) is distinct from cardinality(p_ats)
-       or p_lease is null or p_lease <= interval '0' or p_lease > interval '1 day' then
-        raise exception using errcode = 'NX006', column = 'p_lease',
-            message = 'p_ids, p_cts and p_ats are parallel and p_lease lies in 0 to 1 day',
+    if cardinality(p_ids) is distinct from cardinality(p_cts)
+       or cardinality(p_ids) is distinct from cardinality(p_ats) then
+        raise exception using errcode = 'NX006',
+            column = case when cardinality(p_ids) is distinct from cardinality(p_cts) then 'p_cts' else 'p_ats' end,
+            message = 'p_cts and p_ats are not as long as p_ids',
             hint = 'This function is for nodes.';
     end if;
+    perform core_private.check_lease(p_lease);
     -- Locked in one order by all who touch several messages, or they deadlock.
     execute format($q$
         with held as materialized (

@@ -46,7 +46,7 @@ begin
                for update skip locked),
         cut as (
             select d.*,
-                   (sum(d.payload_bytes) over w - d.payload_bytes) / 33554432 as by_bytes,
+                   (sum(d.payload_bytes) over w - d.payload_bytes) / core_private.bytes_at_once() as by_bytes,
                    (row_number() over w - 1) / 1000 as by_rows
               from due d
             window w as (partition by d.namespace order by d.due_at, d.schedule_id))
