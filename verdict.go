@@ -32,7 +32,7 @@ func (v *Verdict) Error() string {
 
 // Retry asks for another attempt once after has passed, in place of the delay the policy would give; the policy's Max does
 // not bound it. It uses an attempt: at the last one the delivery becomes a dead letter. A negative delay, such as that until a
-// time just past, is none; one above 30 days is 30 days.
+// time just past, counts as no delay; one above 30 days is 30 days.
 func Retry(after time.Duration) error { return &Verdict{Action: ActionRetry, After: after} }
 
 // Reject gives up on the delivery now: it becomes a dead letter with this reason.

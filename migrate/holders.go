@@ -73,7 +73,7 @@ func describe(holders []holder) string {
 	return strings.Join(all, "; and ")
 }
 
-// letGo is the hint: whoever holds the lock ends, or is ended.
+// letGo is the hint: the holder of the lock ends, or is ended.
 func letGo(holders []holder) string {
 	if len(holders) == 0 {
 		return "Run it again."
@@ -122,7 +122,7 @@ const seeMoreSQL = `select set_config('role', 'nexus_owner', true) from pg_roles
   where o.rolname = 'nexus_owner' and pg_has_role(o.oid, 'pg_read_all_stats', 'usage') and not pg_has_role('pg_read_all_stats', 'usage')
     and pg_has_role(o.oid, 'member')`
 
-// holders are those who were there before the wait began; if there is none, whoever is there now. Nil, if that cannot be found out.
+// holders are those who were there before the wait began; if none of them is left, those who are there now. Nil, if that cannot be found out.
 func (tx *session) holders(ctx context.Context, installers bool, since time.Time) []holder {
 	for _, prepare := range []string{seeMoreSQL, "select"} {
 		all, err := tx.lookForHolders(ctx, prepare, installers, since)

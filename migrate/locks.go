@@ -27,8 +27,8 @@ func (b *builder) lockTables(files []nexussql.File) {
 }
 
 // The first lock is waited for with nothing held, which costs nobody a deadlock. The others have to come within half a second together, or
-// all are let go and the one that did not come goes to the front, until the order is that of those who are at work. So whoever waits for us is
-// kept for less than the second after which Postgres would end a transaction of his. Against users of the tables that leave no such
+// all are let go and the one that did not come goes to the front, until the order is that of those who are at work. So a session that waits
+// for us is kept for less than the second after which Postgres would end its transaction. Against users of the tables that leave no such
 // moment the last try waits as every statement does.
 //
 // Changing the owner of a view to the one it has locks the view alone; LOCK TABLE would lock all that it reads.

@@ -16,7 +16,7 @@ import (
 
 // settings hold for the whole transaction, whatever the login or the database sets. Names have to be qualified, bodies of
 // functions are checked by tests and not in the order in which files happen to be applied, and partitions begin at UTC
-// midnight whoever installs.
+// midnight whatever the zone of the installer.
 const settings = `set local role none;
 set local search_path = pg_catalog, pg_temp;
 set local timezone = 'UTC';

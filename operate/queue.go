@@ -73,7 +73,7 @@ func Peek(ctx context.Context, q nexus.DBTX, queue string, limit int) ([]Message
 // Purged counts messages that were removed.
 type Purged struct {
 	Removed  int64 `json:"removed"`   // from the queue
-	InFlight int64 `json:"in_flight"` // among the removed: whoever holds one hears that its lease is lost
+	InFlight int64 `json:"in_flight"` // among the removed: the holder of one hears that its lease is lost
 	Delayed  int64 `json:"delayed"`   // that were to come later
 	Parked   int64 `json:"parked"`
 }

@@ -14,7 +14,7 @@ import (
 
 // Check judges a cron expression or "@every" interval and a time zone ("": UTC) without a database: nil, or what core.schedule_task
 // would say, [nexus.CodeCron] or [nexus.CodeTimezone]. The message names the field and the position, counted in characters from
-// 1; the hint is the mend. Zones are those of this machine, so the database, which has its own, has the last word.
+// 1; the hint says how to correct it. Zones are those of this machine, so the database, which has its own, has the last word.
 //
 // Five fields, minute, hour, day, month, weekday: *, */N, or a list of V, V-V and V-V/N; three-letter names of months and
 // weekdays; @hourly to @yearly; @every with whole hours, minutes and seconds, from "1s" on. A day and a weekday together mean

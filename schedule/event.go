@@ -92,7 +92,7 @@ func RescheduleEvent(ctx context.Context, q nexus.DBTX, id uuid.UUID, at time.Ti
 
 // CancelScheduledEvent takes an event back, if q's transaction commits, and answers [Cancelled], [AlreadyAppended] or [NotFound].
 //
-// It waits for whoever fires the event at this moment. In REPEATABLE READ and above that wait can end in [nexus.ErrRestartTx].
+// It waits for a transaction that is firing the event. In REPEATABLE READ and above that wait can end in [nexus.ErrRestartTx].
 func CancelScheduledEvent(ctx context.Context, q nexus.DBTX, id uuid.UUID) (Outcome, error) {
 	return outcome(ctx, q, "cancel_scheduled_event", "core.cancel_scheduled_event($1::text::uuid)", id.String())
 }

@@ -1,6 +1,6 @@
 // Package doctor looks a database over and says what is wrong, why that matters and which lines mend it.
 //
-// Run only reads, as whoever is connected, and one check that may not look does not stop the others. A check is a function
+// Run only reads, as the role that is connected, and one check that may not look does not stop the others. A check is a function
 // with a name and a reason, in one of four lists: the server, the schema, the upkeep, the sessions and what lies between. Without a connection or a schema
 // there is nothing to look at for those that follow. Nothing is unbounded: whatever could be many is counted up to a limit.
 //

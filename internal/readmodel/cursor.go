@@ -6,7 +6,7 @@ import (
 	"errors"
 )
 
-// Cursor is the place of a row in the order of one list, as text for people to give back. It is no secret: whoever has it sees what he may
+// Cursor is the place of a row in the order of one list, as text for people to give back. It is no secret: its holder sees what he may
 // see anyhow.
 type Cursor struct {
 	List  string // which list it is of

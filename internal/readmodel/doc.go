@@ -1,4 +1,4 @@
-// Package readmodel reads views, tables and the functions that answer with rows, for whoever shows them to people: the command line
+// Package readmodel reads views, tables and the functions that answer with rows, for programs that show them to people: the command line
 // and what else displays a Nexus.
 //
 // A [Record] is a row with its columns in order, and its values stay the JSON that Postgres wrote. A [List] is what is shown a page

@@ -20,7 +20,7 @@ import (
 type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	Width          func() int // how many columns the terminal has that stdout is; nil: it is none, and everything is printed whole
+	Width          func() int // how many columns the terminal has that stdout is; nil: stdout is not a terminal, and everything is printed whole
 	StderrTerminal bool       // stderr is one: progress may be written over
 	Config         func() (*config.Config, []string, error)
 	Version        string

@@ -28,7 +28,7 @@ var namesOf = map[string]string{
 
 const (
 	mostCompleted  = 200
-	completeWithin = 2 * time.Second // whoever pressed Tab waits for it
+	completeWithin = 2 * time.Second // a person who pressed Tab waits for it
 )
 
 // complete teaches the shell the words of every command: those that flags take, and what there is in the database.

@@ -41,7 +41,7 @@ afterwards.`,
 			if err != nil {
 				return err
 			}
-			// No first connection here: that there is none is what the doctor has to say.
+			// No first connection here: the doctor itself says that there is none.
 			pool, err := app.Pool(cmd.Context(), cfg, app.PoolOptions{Application: applicationName(cmd), MaxConns: 2})
 			if err != nil {
 				return err

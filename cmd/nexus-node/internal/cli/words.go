@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// What functions of the core refuse they tell in words of SQL. Whoever typed a command knows its flags and arguments, so those are named
-// in their place, and where the mend is a call that is a command too, the command.
+// What functions of the core refuse they tell in words of SQL. A person who typed a command knows its flags and arguments, so those are named
+// in their place, and where the remedy is a call that is a command too, the command.
 
 // wordsOf are the names on the command line of what SQL calls otherwise; the first that the command has is meant. What is not here is a
 // flag of the same name.
