@@ -155,8 +155,14 @@ func TestALeaseThatIsLostWhileItsBatchRuns(t *testing.T) {
 		stolen.Store(ids[1])
 		b.source.Steal(ids[1])
 		began := time.Now()
-		if cause := <-causes; !errors.Is(cause, nexus.ErrLeaseLost) {
-			b.t.Errorf("the handler ended since %v", cause)
+		select {
+		case cause := <-causes:
+			if !errors.Is(cause, nexus.ErrLeaseLost) {
+				b.t.Errorf("the handler ended since %v", cause)
+			}
+		case <-time.After(lease):
+			b.t.Error("nobody told the handler")
+			return
 		}
 		if took := time.Since(began); took > lease/3+time.Second {
 			b.t.Errorf("told after %s", took)
