@@ -197,6 +197,7 @@ var mutants = []mutant{
 	{"D1 a claim without a floor is bounded", "core_private.find_due", []string{"order by h.msg_id limit 20000", "order by h.msg_id"}, "claim/bounded", false},
 	{"NS5 delayed events are undelivered", "core.drop_namespace", []string{"from core.delayed d", "from (select * from core.delayed limit 0) d"}, "drop_namespace/confirm", false},
 	{"D4 each failure counts", "core_private.settle_failed", []string{"coalesce(core_private.header_number(q.headers, 'nexus-failures'), 0) + 1", "1"}, "settle/attempts", false},
+	{"L3 its age by the clock of Nexus", "core_private.redeliver", []string{"b.msg_id, $2, $2,", "b.msg_id, now(), $2,"}, "dead_letters/replay", false},
 	{"L4 the ordering key stays", "core_private.redeliver", []string{"l.envelope || jsonb_build_object('payload'", "(l.envelope - 'orderingKey') || jsonb_build_object('payload'"}, "dead_letters/replay", false},
 	{"P1 of one queue", "core_private.count_queue", []string{"from core.delayed d where d.queue_name = p_queue limit 10001", "from core.delayed d limit 10001"}, "queue_metrics/counts", false},
 	{"D1 so is a batch", "core_private.find_due", []string{"order by q.msg_id limit 20000", "order by q.msg_id"}, "claim_batch/bounded", false},

@@ -44,8 +44,8 @@ begin
                   from unnest($1, $5) u(id, due_at)
                   join core.dead_letters l on l.dead_letter_id = u.id),
             sent as (
-                insert into %1$s (msg_id, vt, message, headers) overriding system value
-                select b.msg_id, $2, b.message, b.headers
+                insert into %1$s (msg_id, enqueued_at, vt, message, headers) overriding system value
+                select b.msg_id, $2, $2, b.message, b.headers
                   from back b
                  where b.msg_id is not null
                  order by b.msg_id),

@@ -14,6 +14,7 @@ select is((select count(*)::int from pgmq.q_core_events_shop), 0, 'the original 
 select is((select (matched, done, skipped)::text from core.replay_dead_letters('{"namespace": "shop"}', '{"dry_run": true}')), '(1,1,0)', 'a dry run counts');
 select is((select count(*)::int from core.unresolved_dead_letters) + (select count(*)::int from pgmq.q_core_events_shop_dlq), 2, 'and leaves all as it was');
 select isnt(core.replay_dead_letter(1), null, 'replayed');
+select is((select enqueued_at from pgmq.q_core_events_shop), (select vt from pgmq.q_core_events_shop), 'its age begins anew, by the clock of Nexus');
 select throws_ok($$select core.replay_dead_letter(1)$$, 'NX205', null, 'once');
 select is((select count(*)::int from pgmq.q_core_events_shop_dlq), 0, 'the copy goes with it');
 select is((select (message -> 'payload', headers -> 'h', headers -> 'nexus-round', read_ct)::text from pgmq.q_core_events_shop), (row('{"v": 1}'::jsonb, '"1"'::jsonb, '1'::jsonb, 0))::text, 'payload and headers stay, attempts start afresh');
