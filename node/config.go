@@ -204,7 +204,7 @@ func (s *plan) complete(pool *pgxpool.Pool) error {
 
 func (s *plan) handler(h *Handler) (*handlers.Handler, error) {
 	c := &handlers.Handler{
-		Name: h.Name, Pattern: h.pattern, Tx: h.calls.inTx(h.tx), Batch: h.calls.inBatch(h.batch), Leased: h.calls.leased(h.leased), Express: h.Express, Lease: h.Leased,
+		Name: h.Name, Pattern: h.pattern, Tx: h.calls.inTx(h.onTx), Batch: h.calls.inBatch(h.onBatch), Leased: h.calls.leased(h.onLeased), Express: h.Express, Lease: h.Leased,
 		Size: h.Batch, Linger: h.Linger, Retry: h.Retry, Timeout: h.Timeout, Workers: h.Workers,
 	}
 	if c.Name == "" {
@@ -215,19 +215,19 @@ func (s *plan) handler(h *Handler) (*handlers.Handler, error) {
 	}
 	field := fmt.Sprintf("Handler(%s)", c.Name)
 	switch {
-	case h.tx == nil && h.batch == nil && h.leased == nil:
+	case h.onTx == nil && h.onBatch == nil && h.onLeased == nil:
 		return nil, invalid(field, fmt.Sprintf("the handler of %q has no function", h.pattern), "give one that is not nil")
 	case h.Workers < 0 || h.Workers > mostWorkers:
 		return nil, invalid(field+".Workers", fmt.Sprintf("%s.Workers is %d", field, h.Workers), "give 1 to 10,000, or 0")
-	case h.Express && h.leased != nil:
+	case h.Express && h.onLeased != nil:
 		return nil, invalid(field+".Express", field+".Express is set, but the handler is OnLeased", "make it On or OnBatch, or leave Express out")
-	case h.Leased && h.tx != nil:
+	case h.Leased && h.onTx != nil:
 		return nil, invalid(field+".Leased", field+".Leased is set, but the handler is On", "make it OnLeased or OnBatch, or leave Leased out")
 	case h.Express && h.Leased:
 		return nil, invalid(field+".Leased", field+".Leased and Express exclude each other", "set one of them")
-	case h.Batch != 0 && h.batch == nil && !h.Express:
+	case h.Batch != 0 && h.onBatch == nil && !h.Express:
 		return nil, invalid(field+".Batch", field+".Batch is set, but it gets one event at a time", "make it OnBatch, or set Express on an On handler")
-	case h.Linger != 0 && h.batch == nil && !h.Express:
+	case h.Linger != 0 && h.onBatch == nil && !h.Express:
 		return nil, invalid(field+".Linger", field+".Linger is set, but it gets one event at a time", "make it OnBatch, or set Express on an On handler")
 	case h.Batch < 0 || h.Batch > 10_000:
 		return nil, invalid(field+".Batch", fmt.Sprintf("%s.Batch is %d", field, h.Batch), "give 1 to 10,000, or 0 for 100")

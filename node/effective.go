@@ -25,7 +25,7 @@ type asked struct {
 func ask(handlers []*Handler) (a asked) {
 	for _, h := range handlers {
 		of := &a.most
-		if h.leased != nil {
+		if h.onLeased != nil {
 			of, a.leased = &a.mostLeased, true
 		} else {
 			a.holding = true
@@ -33,7 +33,7 @@ func ask(handlers []*Handler) (a asked) {
 		if h.Workers > 0 && (*of == nil || h.Workers > (*of).Workers) {
 			*of = h
 		}
-		a.express = a.express || h.Express || h.batch != nil && !h.Leased
+		a.express = a.express || h.Express || h.onBatch != nil && !h.Leased
 	}
 	return a
 }

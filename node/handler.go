@@ -28,10 +28,10 @@ type Handler struct {
 	Leased  bool          // OnBatch: claim by lease instead of express; of OnLeased it is true anyway
 	Express bool          // On: several events share one transaction; of OnBatch without Leased it is true anyway
 
-	pattern string
-	tx      func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error
-	batch   func(ctx context.Context, tx pgx.Tx, batch []*nexus.Delivery) error
-	leased  func(ctx context.Context, d *nexus.Delivery) error
+	pattern  string
+	onTx     func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error
+	onBatch  func(ctx context.Context, tx pgx.Tx, batch []*nexus.Delivery) error
+	onLeased func(ctx context.Context, d *nexus.Delivery) error
 
 	node  *Node
 	calls *calls
@@ -54,7 +54,7 @@ type Handler struct {
 // short handlers. fn still gets one event at a time and sees to nothing else; when it fails, that event alone is undone. All that
 // is said at [Node.OnBatch] about express holds.
 func (n *Node) On(pattern string, fn func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error) *Handler {
-	return n.register(&Handler{pattern: pattern, tx: fn})
+	return n.register(&Handler{pattern: pattern, onTx: fn})
 }
 
 // OnBatch handles many events in one transaction, which also holds their acknowledgements. By default it is express: the
@@ -73,14 +73,14 @@ func (n *Node) On(pattern string, fn func(ctx context.Context, tx pgx.Tx, d *nex
 // The events of a batch match the same handlers and come in the order of the queue as far as it goes. ctx carries no delivery: put
 // each there with [nexus.WithDelivery] before emitting in its name.
 func (n *Node) OnBatch(pattern string, fn func(ctx context.Context, tx pgx.Tx, batch []*nexus.Delivery) error) *Handler {
-	return n.register(&Handler{pattern: pattern, batch: fn})
+	return n.register(&Handler{pattern: pattern, onBatch: fn})
 }
 
 // OnLeased handles without an open transaction, for slow or outside work: the lease is renewed while fn runs, and the delivery
 // is acknowledged when fn has returned nil. It runs at least once; what commits with [queue.Ack] in a transaction of fn's own
 // happens exactly once. Errors are those of On, with nothing to roll back.
 func (n *Node) OnLeased(pattern string, fn func(ctx context.Context, d *nexus.Delivery) error) *Handler {
-	return n.register(&Handler{pattern: pattern, leased: fn})
+	return n.register(&Handler{pattern: pattern, onLeased: fn})
 }
 
 // Target takes handlers: a *Node, whose handlers are those of the consumer "default".
@@ -97,7 +97,7 @@ func (n *Node) register(h *Handler) *Handler {
 func OnT[T any](to Target, t nexus.EventType[T], fn func(ctx context.Context, tx pgx.Tx, d *nexus.DeliveryOf[T]) error) *Handler {
 	h := &Handler{pattern: string(t)}
 	if fn != nil {
-		h.tx = func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error {
+		h.onTx = func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error {
 			typed, err := decode[T](d)
 			if err != nil {
 				return err
@@ -113,7 +113,7 @@ func OnT[T any](to Target, t nexus.EventType[T], fn func(ctx context.Context, tx
 func OnBatchT[T any](to Target, t nexus.EventType[T], fn func(ctx context.Context, tx pgx.Tx, batch []*nexus.DeliveryOf[T]) error) *Handler {
 	h := &Handler{pattern: string(t)}
 	if fn != nil {
-		h.batch = func(ctx context.Context, tx pgx.Tx, batch []*nexus.Delivery) error {
+		h.onBatch = func(ctx context.Context, tx pgx.Tx, batch []*nexus.Delivery) error {
 			typed := make([]*nexus.DeliveryOf[T], 0, len(batch))
 			var bad []error
 			for _, d := range batch {
@@ -137,7 +137,7 @@ func OnBatchT[T any](to Target, t nexus.EventType[T], fn func(ctx context.Contex
 func OnLeasedT[T any](to Target, t nexus.EventType[T], fn func(ctx context.Context, d *nexus.DeliveryOf[T]) error) *Handler {
 	h := &Handler{pattern: string(t)}
 	if fn != nil {
-		h.leased = func(ctx context.Context, d *nexus.Delivery) error {
+		h.onLeased = func(ctx context.Context, d *nexus.Delivery) error {
 			typed, err := decode[T](d)
 			if err != nil {
 				return err
