@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/work"
@@ -25,9 +26,10 @@ func (h *Handler) Done() <-chan struct{} { return h.calls.done }
 // Apply makes a node that runs handle what is registered now: what On and its kin have added since Run or the last Apply, without what [Handler.Remove]
 // has taken away. All of it changes at once, so a type may go from one mode to another.
 //
-// When it returns nil, the database and other nodes know what this one handles, and events that waited or were parked for want of it are coming. What the
-// node had in hand goes on under the handlers that it was claimed for, as long as it takes, and is settled as ever; [Handler.Done] tells when a handler is
-// called no more. Events of a type that no node handles any more stay where they are, and are parked and given up as all that nobody handles.
+// When it returns nil, the database and other nodes know what this one handles. Events that waited or were parked for want of it are coming, and what is
+// emitted from then on goes to these handlers alone. What the node had in hand goes on under the handlers that it was claimed for, as long as it takes,
+// and is settled as ever; [Handler.Done] tells when a handler is called no more. Events of a type that no node handles any more stay where they are,
+// and are parked and given up as all that nobody handles.
 //
 // It waits for a database that is away until ctx ends. After an error the node goes on with the handlers that it had, and the registrations stay for the
 // next Apply. Errors are [nexus.ErrInvalid] of a registration, as from Run, and what the database says; [nexus.ErrDraining] of a node that ends, and
@@ -76,7 +78,7 @@ func (r *run) apply(ctx context.Context, n *Node) error {
 	if err := r.tell(ctx, next); err != nil {
 		return err
 	}
-	if !r.change(next) {
+	if !r.change(ctx, next) {
 		return nexus.ErrDraining
 	}
 	types, _ := next.types()
@@ -84,8 +86,9 @@ func (r *run) apply(ctx context.Context, n *Node) error {
 	return nil
 }
 
-// change lets what runs the handlers follow the plan; false if the node ends.
-func (r *run) change(next *plan) bool {
+// change lets what runs the handlers follow the plan; false if the node ends. It waits for claims under way, or until ctx ends: what is emitted after
+// that goes to the new ones alone.
+func (r *run) change(ctx context.Context, next *plan) bool {
 	var came []runner
 	var begin []*part
 	went := map[runner]func(context.Context){}
@@ -106,12 +109,14 @@ func (r *run) change(next *plan) bool {
 		}
 		return false
 	}
-	for p := range went {
-		p.(*part).Drain() // claims nothing more from now on
-	}
 	for _, p := range begin {
 		p.Start()
 	}
+	var quitting sync.WaitGroup
+	for p := range went {
+		quitting.Go(func() { p.(*part).Quit(ctx) })
+	}
+	quitting.Wait()
 	return true
 }
 

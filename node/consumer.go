@@ -76,7 +76,7 @@ type handling interface {
 	Looked(due bool) // the lookout was answered
 	LastFetch() time.Time
 	Stuck() (places int, all time.Time)
-	Drain()
+	Quit(ctx context.Context)
 	Finish(ctx context.Context)
 	Stop(grace context.Context) []*nexus.Delivery // those whose handlers never returned
 	Work(ctx context.Context, limit int) (int, error)

@@ -387,3 +387,28 @@ func TestFinishWaitsForBatches(t *testing.T) {
 		})
 	}
 }
+
+// Once they have quit, no claim of theirs is under way any more.
+//
+// holds: N1-changes
+func TestQuitWaitsForClaims(t *testing.T) {
+	var c counter
+	batching(t, 1, &handlers.Handler{Batch: c.handle, Lease: true}, func(b *batches) {
+		answer := make(chan struct{})
+		b.source.Fault(func(context.Context, string, []work.Result) error { <-answer; return nil })
+		after(2 * time.Second)
+		var quit atomic.Bool
+		go func() { b.Quit(b.t.Context()); quit.Store(true) }()
+		after(10 * time.Second)
+		if quit.Load() {
+			b.t.Error("they have quit while a claim is under way")
+		}
+		close(answer)
+		after(time.Second)
+		b.source.Emit("x")
+		after(time.Minute)
+		if !quit.Load() || b.source.Left() != 1 {
+			b.t.Errorf("quit %v, %d left", quit.Load(), b.source.Left())
+		}
+	})
+}

@@ -247,6 +247,13 @@ func (b *Batches) Stop(grace context.Context) []*nexus.Delivery {
 	return slices.Concat(slices.Collect(maps.Values(b.stuck))...)
 }
 
+// Quit takes up nothing new, and waits until no claim is under way, or until ctx ends. Finish or Stop comes after it.
+func (b *Batches) Quit(ctx context.Context) {
+	b.Drain()
+	b.Stir()
+	b.await(ctx, func() bool { return !b.alive })
+}
+
 // Finish takes up nothing new, and waits until all batches in hand have ended, or until ctx ends. Stop comes after it.
 func (b *Batches) Finish(ctx context.Context) {
 	b.Drain()

@@ -454,3 +454,27 @@ func TestFinishEndsWithItsContext(t *testing.T) {
 		}
 	})
 }
+
+// Once it has quit, no claim of it is under way any more.
+//
+// holds: N1-changes
+func TestQuitWaitsForClaims(t *testing.T) {
+	looping(t, 1, []*handlers.Handler{leasedHandler("*", func(context.Context, *nexus.Delivery) error { return nil })}, func(l *loop) {
+		answer := make(chan struct{})
+		l.source.Fault(func(context.Context, string, []work.Result) error { <-answer; return nil })
+		after(2 * time.Second)
+		var quit atomic.Bool
+		go func() { l.Quit(l.t.Context()); quit.Store(true) }()
+		after(10 * time.Second)
+		if quit.Load() {
+			l.t.Error("it has quit while a claim is under way")
+		}
+		close(answer)
+		after(time.Second)
+		l.source.Emit("x")
+		after(time.Minute)
+		if !quit.Load() || l.source.Left() != 1 {
+			l.t.Errorf("quit %v, %d left", quit.Load(), l.source.Left())
+		}
+	})
+}

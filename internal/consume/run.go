@@ -80,6 +80,12 @@ func (l *Loop) take(slot int, before *task) *task {
 	return t
 }
 
+// Quit takes up nothing new, gives back what waits, and waits until no claim is under way, or until ctx ends. Finish or Stop comes after it.
+func (l *Loop) Quit(ctx context.Context) {
+	l.quit()
+	l.await(ctx, func() bool { return l.claiming == 0 })
+}
+
 // Finish takes up nothing new, and waits until all that is in hand has ended and is settled, or until ctx ends. It waits for a database that is
 // away, as long as ctx lasts. Stop comes after it.
 func (l *Loop) Finish(ctx context.Context) {
