@@ -47,8 +47,8 @@ func reject(t *testing.T, db *dbtest.DB, ns nexus.Namespace, reason string) (msg
 		t.Fatalf("claim: %v", err)
 	}
 	var outcome string
-	err = db.Pool.QueryRow(t.Context(), `select outcome from core_node.settle($1, 'test', '{}', '{}', '{}', array[$2::bigint], array[$3::int], array[$5::timestamptz], '{reject}',
-		array[null::interval], array[null::jsonb], array[$4::text], '{boom}')`, queueName, msg, ct, reason, at).Scan(&outcome)
+	err = db.Pool.QueryRow(t.Context(), `select outcome from core_node.settle($1, 'test', '{}', '{}', '{}', jsonb_build_array(jsonb_build_object(
+		'id', $2::bigint, 'ct', $3::int, 'at', $5::timestamptz, 'action', 'reject', 'reason', $4::text, 'error', 'boom')))`, queueName, msg, ct, reason, at).Scan(&outcome)
 	if err != nil || outcome != "buried" {
 		t.Fatalf("settle: %s, %v", outcome, err)
 	}

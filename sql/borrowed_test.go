@@ -25,7 +25,7 @@ create role app login password 'x' in role nexus_producer, nexus_consumer, nexus
 select core.create_namespace('open'), core.create_namespace('closed', '{"restricted": true}'), core.create_namespace('doomed');
 select core.grant_namespace('closed', 'app', d) from unnest('{produce,consume,read}'::text[]) d;
 select core.emit_batch(n, '{a,a,a}', '{1,2,3}') from unnest('{open,closed}'::text[]) n;
-select core_node.settle('core_events_closed', null, '{}', '{}', '{}', '{1}', '{1}', array[c.last_read_at], '{reject}', '{null}', '{null}', '{r}', '{e}')
+select core_node.settle('core_events_closed', null, '{}', '{}', '{}', jsonb_build_array(jsonb_build_object('id', 1, 'ct', 1, 'at', c.last_read_at, 'action', 'reject', 'reason', 'r', 'error', 'e')))
   from core_node.claim('core_events_closed', '{a}', '{3}', 1, '1 min') c where c.outcome = 'claimed';
 grant usage on schema pgmq to rita, olga;
 grant select on pgmq.q_core_events_closed to rita, olga;

@@ -95,8 +95,7 @@ func TestNothingPlantedRuns(t *testing.T) {
 	db.Exec(`select core.emit_batch('shop', array_fill('a.b'::text, array[20]), array_fill('1'::jsonb, array[20]));
 		insert into core.scheduled_tasks (task_id, namespace, name, cron_expression, event_type, payload)
 		values ('00000000-0000-0000-0000-00000000007a', 'shop', 't', '0 * * * *', 'a.b', '{}');
-		select core_node.settle('core_events_shop', null, '{}', '{}', '{}', array_agg(c.msg_id), array_agg(c.read_ct), array_agg(c.last_read_at), array_agg('reject'::text), array_agg(null::interval),
-		                   array_agg(null::jsonb), array_agg('r'::text), array_agg('e'::text))
+		select core_node.settle('core_events_shop', null, '{}', '{}', '{}', jsonb_agg(jsonb_build_object('id', c.msg_id, 'ct', c.read_ct, 'at', c.last_read_at, 'action', 'reject', 'reason', 'r', 'error', 'e')))
 		  from core_node.claim('core_events_shop', '{a.b}', '{3}', 5, '1 min') c where c.outcome = 'claimed';
 		select core.emit('shop', 'a.b', '1', '{"deliver_at": "2026-01-01T00:00:00Z"}');
 		select core.schedule_event('shop', 'a.b', '1', '2031-01-01T00:00:00Z', '{"schedule_id": "00000000-0000-0000-0000-000000000001"}')`,

@@ -361,7 +361,8 @@ func TestReplayOnce(t *testing.T) {
 	db.Namespace("shop")
 	db.Exec(`select core.emit('shop', 'x')`)
 	db.Exec(`select core_node.claim('core_events_shop', '{x}', '{0}', 1, '1 hour')`)
-	db.Exec(`select core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', '{1}', '{1}', (select array_agg(last_read_at) from pgmq.q_core_events_shop), '{reject}', '{null}', '{null}', '{bad}', '{bad}')`)
+	db.Exec(`select core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', jsonb_build_array(jsonb_build_object(
+		'id', 1, 'ct', 1, 'at', (select last_read_at from pgmq.q_core_events_shop), 'action', 'reject', 'reason', 'bad', 'error', 'bad')))`)
 	errs := atOnce(t, db, 8, func(ctx context.Context, conn *pgx.Conn, _ int) error {
 		_, err := conn.Exec(ctx, `select core.replay_dead_letter(1)`)
 		return err
@@ -652,9 +653,8 @@ func TestParkingRaces(t *testing.T) {
 		kept as (select msg_id, read_ct, last_read_at from c where outcome = 'claimed' and msg_id %% 7 <> 0),
 		failed as (select msg_id, read_ct, last_read_at from c where outcome = 'claimed' and msg_id %% 7 = 0),
 		s as materialized (select s.* from (select coalesce(array_agg(msg_id), '{}') as ids, coalesce(array_agg(read_ct), '{}') as cts, coalesce(array_agg(last_read_at), '{}') as ats from kept) k,
-			(select coalesce(array_agg(msg_id), '{}') as ids, coalesce(array_agg(read_ct), '{}') as cts, coalesce(array_agg(last_read_at), '{}') as ats, count(*)::int as n from failed) f,
-			core_node.settle('core_events_shop', 'n', k.ids, k.cts, k.ats, f.ids, f.cts, f.ats, array_fill('%[3]s'::text, array[n]), array_fill('0'::interval, array[n]),
-				array_fill(null::jsonb, array[n]), array_fill('r'::text, array[n]), array_fill('e'::text, array[n])) s)
+			(select coalesce(jsonb_agg(jsonb_build_object('id', msg_id, 'ct', read_ct, 'at', last_read_at, 'action', '%[3]s', 'after', '0 s', 'reason', 'r', 'error', 'e')), '[]') as failed from failed) f,
+			core_node.settle('core_events_shop', 'n', k.ids, k.cts, k.ats, f.failed) s)
 		insert into public.handled select msg_id, read_ct from kept where msg_id not in (select s.msg_id from s where s.outcome in ('lost', 'gone'))`
 	const flicker = `select core_node.register_node('shop', '%[1]s', true, '{%[2]s}');
 		select core_node.unpark('shop', 50);
@@ -855,8 +855,7 @@ func TestMessagesAreLockedInOneOrder(t *testing.T) {
 		return strings.Join(args, ", ")
 	}
 	failed := func(rows string) string {
-		each := func(value string) string { return fmt.Sprintf(rows, "array_agg("+value+")") }
-		return of(rows) + ", " + strings.Join([]string{each("'retry'::text"), each("interval '1 s'"), each("null::jsonb"), each("'x'::text"), each("'x'::text")}, ", ")
+		return fmt.Sprintf(rows, "jsonb_agg(jsonb_build_object('id', q.msg_id, 'ct', q.read_ct, 'at', q.last_read_at, 'action', 'retry', 'after', '1 s', 'reason', 'x', 'error', 'x'))")
 	}
 	for name, call := range map[string]string{
 		"extend":             `core_node.extend('core_events_shop', ` + of(all) + `, '1 hour')`,

@@ -31,7 +31,7 @@ type tapResult struct {
 
 // fromOne lets a script count on the ids that its rows get. Sequences don't roll back, but what restarts them does.
 //
-// pg_temp.ats gives the times that belong to the fences of messages.
+// pg_temp.ats gives the times that belong to the fences of messages, pg_temp.failed makes verdicts of parallel arrays.
 const fromOne = `
 do $$ declare s regclass; begin
 	for s in select c.oid from pg_class c where c.relkind = 'S' and c.relnamespace = 'core'::regnamespace loop
@@ -44,6 +44,11 @@ declare v_ats timestamptz[]; begin
 	   into v_ats using p_ids;
 	return coalesce(v_ats, '{}');
 end $$;
+create function pg_temp.failed(p_ids bigint[], p_cts integer[], p_ats timestamptz[], p_actions text[], p_afters interval[], p_policies jsonb[], p_reasons text[], p_errors text[])
+returns jsonb language sql as $$
+	select coalesce(jsonb_agg(to_jsonb(f) - 'n' order by f.n), '[]')
+	  from unnest(p_ids, p_cts, p_ats, p_actions, p_afters, p_policies, p_reasons, p_errors) with ordinality f(id, ct, at, action, after, policy, reason, error, n)
+$$;
 `
 
 var tapLine = regexp.MustCompile(`^(not ok|ok) \d+(?: - )?(.*)$`)

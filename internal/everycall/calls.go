@@ -32,9 +32,7 @@ var arguments = map[string]string{
 }
 
 // Nothing fails in calls of settle and its like: what they acknowledge is enough.
-var nothingFailed = map[string]string{
-	"p_ids": "'{}'", "p_cts": "'{}'", "p_ats": "'{}'", "p_actions": "'{}'", "p_afters": "'{}'", "p_policies": "'{}'", "p_reasons": "'{}'", "p_errors": "'{}'",
-}
+var nothingFailed = map[string]string{"p_failed": "'[]'"}
 
 // Function says how one is called.
 type Function struct {

@@ -32,8 +32,7 @@ from core_node.claim_batch($1::text, $2::text[], $3::int[], $4::int, $5::int, $6
 	claimTheseSQL = `select msg_id, read_ct, ` + readAt + ` from core_node.claim_these($1::text, $2::bigint[], $3::int[], $4::text::interval)`
 
 	settleBatchSQL = `select outcome, msg_id
-from core_node.settle_batch($1::text, $2::text, $3::bigint, $4::bigint[], $5::int[], $6::timestamptz[], $7::bigint[], $8::int[], $9::timestamptz[],
-  $10::text[], $11::text[]::interval[], $12::text[]::jsonb[], $13::text[], $14::text[])`
+from core_node.settle_batch($1::text, $2::text, $3::bigint, $4::bigint[], $5::int[], $6::timestamptz[], $7::text::jsonb)`
 )
 
 func (s *Deliveries) batchArgs(at look, limit time.Duration) []any {

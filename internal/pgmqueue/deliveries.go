@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"maps"
 	"slices"
 	"sync"
@@ -126,13 +127,11 @@ const (
 from core_node.claim($1::text, $2::text[], $3::int[], $4::int, $5::text::interval, $6::bigint, $7::int, $8::bool, $9::bool)`
 
 	settleSQL = `select outcome, msg_id
-from core_node.settle($1::text, $2::text, $3::bigint[], $4::int[], $5::timestamptz[], $6::bigint[], $7::int[], $8::timestamptz[],
-  $9::text[], $10::text[]::interval[], $11::text[]::jsonb[], $12::text[], $13::text[])`
+from core_node.settle($1::text, $2::text, $3::bigint[], $4::int[], $5::timestamptz[], $6::text::jsonb)`
 
 	settleAndClaimSQL = `select outcome, msg_id, read_ct, message, headers, scanned_to, ` + readAt + `
-from core_node.settle_and_claim($1::text, $2::text, $3::bigint[], $4::int[], $5::timestamptz[], $6::bigint[], $7::int[], $8::timestamptz[],
-  $9::text[], $10::text[]::interval[], $11::text[]::jsonb[], $12::text[], $13::text[],
-  $14::text[], $15::int[], $16::int, $17::text::interval, $18::bigint, $19::int, $20::bool, $21::bool)`
+from core_node.settle_and_claim($1::text, $2::text, $3::bigint[], $4::int[], $5::timestamptz[], $6::text::jsonb,
+  $7::text[], $8::int[], $9::int, $10::text::interval, $11::bigint, $12::int, $13::bool, $14::bool)`
 
 	extendSQL = `select msg_id from core_node.extend($1::text, $2::bigint[], $3::int[], $4::timestamptz[], $5::text::interval)`
 
@@ -147,7 +146,11 @@ func (s *Deliveries) Claim(ctx context.Context, results []work.Result, want work
 	if len(results) == 0 {
 		rows, _ = s.Pool.Query(ctx, claimSQL, append([]any{s.Queue}, claim...)...) // rows carry the error
 	} else {
-		rows, _ = s.Pool.Query(ctx, settleAndClaimSQL, append(s.settleArgs(results), claim...)...)
+		args, err := s.settleArgs(results)
+		if err != nil {
+			return work.Got{}, err
+		}
+		rows, _ = s.Pool.Query(ctx, settleAndClaimSQL, append(args, claim...)...)
 	}
 	found, err := s.read(rows, results, 0)
 	return s.learn(at, found, db.Error(ctx, "claim", err))
@@ -279,7 +282,11 @@ func (s *Deliveries) delivery(msgID int64, readCt int32, readAt *int64, begun in
 
 // Settle implements [engine.Source].
 func (s *Deliveries) Settle(ctx context.Context, results []work.Result) ([]work.Outcome, error) {
-	rows, _ := s.Pool.Query(ctx, settleSQL, s.settleArgs(results)...)
+	args, err := s.settleArgs(results)
+	if err != nil {
+		return nil, err
+	}
+	rows, _ := s.Pool.Query(ctx, settleSQL, args...)
 	outcomes, err := s.outcomes(rows, results)
 	return outcomes, db.Error(ctx, "settle", err)
 }
@@ -304,14 +311,24 @@ func byMessage(a, b work.Item) int {
 	return cmp.Compare(a.(*delivery).msgID, b.(*delivery).msgID)
 }
 
-// settleArgs are the first thirteen arguments of settle and settle_and_claim. It sorts results.
-func (s *Deliveries) settleArgs(results []work.Result) []any {
+// verdict is a result other than an ack, as core_node.settle reads it.
+type verdict struct {
+	ID     int64           `json:"id"`
+	Ct     int32           `json:"ct"`
+	At     time.Time       `json:"at"`
+	Action string          `json:"action"`
+	After  string          `json:"after,omitempty"`
+	Policy json.RawMessage `json:"policy,omitempty"`
+	Reason string          `json:"reason"`
+	Error  string          `json:"error"`
+}
+
+// settleArgs are the first six arguments of settle and settle_and_claim. It sorts results.
+func (s *Deliveries) settleArgs(results []work.Result) ([]any, error) {
 	slices.SortFunc(results, func(a, b work.Result) int { return byMessage(a.Item, b.Item) })
 	ackIDs, ackCts := make([]int64, 0, len(results)), make([]int32, 0, len(results))
 	ackAts := make([]time.Time, 0, len(results))
-	ids, cts, ats := []int64{}, []int32{}, []time.Time{}
-	actions, reasons, texts := []string{}, []string{}, []string{}
-	afters, policies := []*string{}, []*string{}
+	var failed []verdict
 	for i := range results {
 		r := &results[i]
 		m := r.Item.(*delivery)
@@ -319,21 +336,21 @@ func (s *Deliveries) settleArgs(results []work.Result) []any {
 			ackIDs, ackCts, ackAts = append(ackIDs, m.msgID), append(ackCts, m.readCt), append(ackAts, m.at())
 			continue
 		}
-		ids, cts, ats = append(ids, m.msgID), append(cts, m.readCt), append(ats, m.at())
-		actions = append(actions, r.Action.String())
-		var after, policy *string
+		v := verdict{ID: m.msgID, Ct: m.readCt, At: m.at(), Action: r.Action.String(), Policy: json.RawMessage(r.Policy), Reason: r.Reason, Error: r.Error}
 		if r.Exact || r.Action == work.Release {
-			a := db.Interval(r.After)
-			after = &a
+			v.After = db.Interval(r.After)
 		}
-		if r.Policy != "" {
-			policy = &r.Policy
-		}
-		afters, policies = append(afters, after), append(policies, policy)
-		reasons = append(reasons, r.Reason)
-		texts = append(texts, r.Error)
+		failed = append(failed, v)
 	}
-	return []any{s.Queue, s.Node(), ackIDs, ackCts, ackAts, ids, cts, ats, actions, afters, policies, reasons, texts}
+	rest := "[]"
+	if len(failed) > 0 {
+		text, err := json.Marshal(failed)
+		if err != nil {
+			return nil, err
+		}
+		rest = string(text)
+	}
+	return []any{s.Queue, s.Node(), ackIDs, ackCts, ackAts, rest}, nil
 }
 
 // itemOf finds the item of a message among results. Answers are rare, so a search is cheaper than an index.

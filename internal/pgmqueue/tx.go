@@ -60,9 +60,12 @@ func (t *Tx) Ack(ctx context.Context, it work.Item) error {
 
 // Commit implements [engine.SharedTx], in one round trip.
 func (t *Tx) Commit(ctx context.Context, results []work.Result) ([]work.Outcome, error) {
-	args := t.from.settleArgs(results)
+	args, err := t.from.settleArgs(results)
+	if err != nil {
+		return nil, err
+	}
 	var outcomes []work.Outcome
-	err := t.Finish(ctx, "settle_batch", func(b *pgx.Batch) {
+	err = t.Finish(ctx, "settle_batch", func(b *pgx.Batch) {
 		if t.marker != nil {
 			b.Queue(allowCommitSQL)
 		}

@@ -1,7 +1,5 @@
 create or replace function core_node.settle_and_claim(
-    p_queue text, p_node text, p_ack_ids bigint[], p_ack_cts integer[], p_ack_ats timestamptz[],
-    p_ids bigint[], p_cts integer[], p_ats timestamptz[], p_actions text[], p_afters interval[],
-    p_policies jsonb[], p_reasons text[], p_errors text[],
+    p_queue text, p_node text, p_ack_ids bigint[], p_ack_cts integer[], p_ack_ats timestamptz[], p_failed jsonb,
     p_types text[], p_max_attempts integer[], p_limit integer, p_lease interval,
     p_floor bigint = 0, p_window integer = null, p_sweep boolean = false, p_alone boolean = true)
 returns table (
@@ -13,10 +11,9 @@ as $$
 begin
     return query
         select s.outcome, s.msg_id, null::integer, null::jsonb, null::jsonb, null::bigint, null::timestamptz
-          from core_node.settle(p_queue, p_node, p_ack_ids, p_ack_cts, p_ack_ats,
-                           p_ids, p_cts, p_ats, p_actions, p_afters, p_policies, p_reasons, p_errors) s;
+          from core_private.settle_results(p_queue, p_node, p_ack_ids, p_ack_cts, p_ack_ats, p_failed, false) s;
     return query
         select *
           from core_node.claim(p_queue, p_types, p_max_attempts, p_limit, p_lease, p_floor, p_window, p_sweep, p_alone);
 end $$;
-comment on function core_node.settle_and_claim(text, text, bigint[], integer[], timestamptz[], bigint[], integer[], timestamptz[], text[], interval[], jsonb[], text[], text[], text[], integer[], integer, interval, bigint, integer, boolean, boolean) is 'core_node.settle, then core_node.claim, in one round trip; the columns are those of core_node.claim.';
+comment on function core_node.settle_and_claim(text, text, bigint[], integer[], timestamptz[], jsonb, text[], integer[], integer, interval, bigint, integer, boolean, boolean) is 'core_node.settle, then core_node.claim, in one round trip; the columns are those of core_node.claim.';

@@ -31,28 +31,7 @@ declare
     v_live_due      timestamptz[];
     r          record;
 begin
-    select u.action, u.after
-      into r
-      from unnest(p_actions, p_afters) u(action, after)
-     where coalesce(u.action, '') not in ('retry', 'reject', 'release')
-        or u.after < interval '0' or u.after > interval '30 days'
-        or (u.action = 'release' and u.after is null)
-     limit 1;
-    if found then
-        raise exception using errcode = 'NX005', column = 'p_actions',
-            message = format('action %s after %s is none',
-                             coalesce(quote_literal(r.action), 'NULL'), coalesce(r.after::text, 'NULL')),
-            hint = 'Actions: retry (after NULL or 0 to 30 days), reject, release (after 0 to 30 days).';
-    end if;
     p_node := left(p_node, 200);
-    p_reasons := array(
-        select core_private.clean_text(u.reason)
-          from unnest(p_reasons) with ordinality u(reason, n)
-         order by u.n);
-    perform core_private.check_policy(u.p, 'p_policies')
-       from unnest(p_policies) u(p)
-      where u.p is not null and u.p <> '{}';
-
     -- The attempt a row stands at is in its headers; reading it locks the row, so that the fence still holds below.
     execute format($q$
         with held as materialized (
@@ -176,4 +155,4 @@ begin
                  where u.id <> all (v_done)) n
          cross join lateral core_private.why_unsettled(p_queue, n.ids, n.cts, n.ats) s;
 end $$;
-comment on function core_private.settle_failed(text, text, text, text, jsonb, bigint[], integer[], timestamptz[], text[], interval[], jsonb[], text[], text[], boolean) is 'The part of core_node.settle and core_node.settle_batch that is no ack.';
+comment on function core_private.settle_failed(text, text, text, text, jsonb, bigint[], integer[], timestamptz[], text[], interval[], jsonb[], text[], text[], boolean) is 'The part of core_node.settle and core_node.settle_batch that is no ack; what parse_verdicts read.';

@@ -6,7 +6,7 @@ create function pg_temp.cancel(p_ids bigint[]) returns text language sql as $$
   select string_agg(concat_ws(' ', event_id, consumer, outcome), '; ' order by event_id) from core.cancel_deliveries('shop', p_ids, 'a mistake') $$;
 create function pg_temp.claim(p_n integer = 1) returns void language sql as $$ select core_node.claim('core_events_shop', '{a}', '{0}', p_n, '30 s') $$;
 create function pg_temp.retry(p_msg bigint, p_after interval) returns void language sql as $$
-  select core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', array[msg_id], array[read_ct], array[last_read_at], '{retry}', array[p_after], array[null::jsonb], '{r}', '{boom}') from pgmq.q_core_events_shop where msg_id = p_msg $$;
+  select core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', pg_temp.failed(array[msg_id], array[read_ct], array[last_read_at], '{retry}', array[p_after], array[null::jsonb], '{r}', '{boom}')) from pgmq.q_core_events_shop where msg_id = p_msg $$;
 select core.emit_batch('shop', '{a,a,a,a}', '{1,2,3,4}'); -- events and messages 1 to 4
 -- 1: waits for a retry; 2: set aside; 3: leased; 4: never read
 select pg_temp.claim(3), pg_temp.retry(1, '10 s'), pg_temp.retry(2, '3 hours'), core_private.set_aside();
@@ -42,12 +42,12 @@ update nexus_test.clock set shift = '31 s';
 create temporary table l as select msg_id, read_ct, last_read_at from pgmq.q_core_events_shop;
 select is(pg_temp.cancel('{3}'), '3 default cancelled', 'after its lease');
 select is((select s.outcome from l, core_node.settle('core_events_shop', 'n', array[msg_id], array[read_ct], array[last_read_at]) s), 'gone', 'a late ack finds nothing');
-select is((select s.outcome from l, core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', array[msg_id], array[read_ct], array[last_read_at], '{reject}', '{null}', '{null}', '{r}', '{e}') s), 'gone', 'a late failure did not bury it');
+select is((select s.outcome from l, core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', pg_temp.failed(array[msg_id], array[read_ct], array[last_read_at], '{reject}', '{null}', '{null}', '{r}', '{e}')) s), 'gone', 'a late failure did not bury it');
 -- what died, and what was replayed
 select core.emit('shop', 'a', '7');
 create temporary table e as select max(event_id) as id from core.event_log;
 select pg_temp.claim();
-select core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', array[msg_id], array[read_ct], array[last_read_at], '{reject}', '{null}', '{null}', '{r}', '{e}') from pgmq.q_core_events_shop;
+select core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', pg_temp.failed(array[msg_id], array[read_ct], array[last_read_at], '{reject}', '{null}', '{null}', '{r}', '{e}')) from pgmq.q_core_events_shop;
 select is((select row(c.outcome, c.detail)::text from e, core.cancel_deliveries('shop', array[id], 'x') c), '(dead,"dead letter 7: replay or discard it")', 'a dead letter is discarded instead');
 select core.replay_dead_letter(7);
 select is((select string_agg(c.outcome, ' ') from e, core.cancel_deliveries('shop', array[id], 'x') c), 'cancelled', 'a replay can be cancelled');
@@ -56,7 +56,7 @@ select is((select row(s.state, l.round, l.replay_of)::text from e, core.event_st
 select core.emit('shop', 'a', '8');
 update e set id = (select max(event_id) from core.event_log);
 select pg_temp.claim();
-select core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', array[msg_id], array[read_ct], array[last_read_at], '{reject}', '{null}', '{null}', '{r}', '{e}') from pgmq.q_core_events_shop;
+select core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', pg_temp.failed(array[msg_id], array[read_ct], array[last_read_at], '{reject}', '{null}', '{null}', '{r}', '{e}')) from pgmq.q_core_events_shop;
 select core.replay_dead_letters('{"namespace": "shop"}', '{"delay": "1 minute"}');
 update nexus_test.clock set shift = '5 minutes';
 select core_node.promote_delayed();

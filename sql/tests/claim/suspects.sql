@@ -9,11 +9,7 @@ create function pg_temp.take(p_n integer, p_alone boolean = true, p_max integer 
 create function pg_temp.attempt(p_n integer, p_id bigint) returns integer language sql as $$
   select core_private.attempt_of(read_ct - 1, headers) + 1 from c where n = p_n and msg_id = p_id $$;
 create function pg_temp.settle(p_n integer, p_id bigint, p_action text) returns text language sql as $$
-  select coalesce(string_agg(s.outcome, ' '), 'acked') from c left join lateral core_node.settle('core_events_shop', 'n', case when p_action = 'ack' then array[c.msg_id] else '{}' end,
-      case when p_action = 'ack' then array[c.read_ct] else '{}' end, case when p_action = 'ack' then array[c.last_read_at] else '{}' end,
-      case when p_action <> 'ack' then array[c.msg_id] else '{}' end, case when p_action <> 'ack' then array[c.read_ct] else '{}' end, case when p_action <> 'ack' then array[c.last_read_at] else '{}' end,
-      case when p_action <> 'ack' then array[p_action] else '{}' end, case when p_action <> 'ack' then array[interval '0'] else '{}' end, case when p_action <> 'ack' then array[null::jsonb] else '{}' end,
-      case when p_action <> 'ack' then '{x}'::text[] else '{}' end, case when p_action <> 'ack' then '{x}'::text[] else '{}' end) s on true
+  select coalesce(string_agg(s.outcome, ' '), 'acked') from c left join lateral core_node.settle('core_events_shop', 'n', case when p_action = 'ack' then array[c.msg_id] else '{}' end, case when p_action = 'ack' then array[c.read_ct] else '{}' end, case when p_action = 'ack' then array[c.last_read_at] else '{}' end, pg_temp.failed(case when p_action <> 'ack' then array[c.msg_id] else '{}' end, case when p_action <> 'ack' then array[c.read_ct] else '{}' end, case when p_action <> 'ack' then array[c.last_read_at] else '{}' end, case when p_action <> 'ack' then array[p_action] else '{}' end, case when p_action <> 'ack' then array[interval '0'] else '{}' end, case when p_action <> 'ack' then array[null::jsonb] else '{}' end, case when p_action <> 'ack' then '{x}'::text[] else '{}' end, case when p_action <> 'ack' then '{x}'::text[] else '{}' end)) s on true
    where c.n = p_n and c.msg_id = p_id $$;
 select is(pg_temp.take(1), 'claimed 1/1, claimed 2/1, claimed 3/1, claimed 4/1, claimed 5/1', 'five together');
 select is(pg_temp.settle(1, 5, 'retry'), 'retried', 'one of them is answered');

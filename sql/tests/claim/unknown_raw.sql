@@ -5,7 +5,7 @@ create temporary table c as select * from core_node.claim('core_events_shop', '{
 select is((select array_agg(msg_id order by msg_id) from c), array[1, 2, 3, 4]::bigint[], 'whatever has no valid eventType is unknown.raw');
 select is((select array_agg(message order by msg_id) from c), array['"text"', '{"eventType": 5}', '{"eventType": "a b"}', 'null']::jsonb[], 'and comes as it was sent');
 select is((select read_ct from pgmq.q_core_events_shop where msg_id = 5), 0, 'a hand-sent envelope is of its own type');
-select core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', '{1}', '{1}', pg_temp.ats('{1}'), '{reject}', '{null}', '{null}', '{bad}', '{bad}');
+select core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', pg_temp.failed('{1}', '{1}', pg_temp.ats('{1}'), '{reject}', '{null}', '{null}', '{bad}', '{bad}'));
 select is((select payload from core.dead_letters), '"text"'::jsonb, 'buried with all it held');
 select is((select source_ref from core.dead_letters), '{"queue": "core_events_shop", "msgId": 1}'::jsonb, 'named by its message id');
 select isnt(core.replay_dead_letter((select dead_letter_id from core.dead_letters)), null, 'it can be replayed');

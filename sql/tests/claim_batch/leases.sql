@@ -20,7 +20,7 @@ select is((select array_agg(outcome || coalesce(msg_id::text, '') order by outco
 select is(pg_temp.take(), 'alone=3 claimed1/2', 'one that was read and not answered goes alone');
 select is(pg_temp.take(), 'alone=2 claimed2/2', 'the next one too');
 select pg_temp.settle(1, 2);
-select core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', '{3}', '{1}', pg_temp.ats('{3}'), '{retry}', '{0 s}', '{null}', '{error}', '{boom}');
+select core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', pg_temp.failed('{3}', '{1}', pg_temp.ats('{3}'), '{retry}', '{0 s}', '{null}', '{error}', '{boom}'));
 select is(pg_temp.take(p_limit => 2), 'claimed3/2 claimed4/1', 'one that was answered shares a batch again');
 select pg_temp.settle(3, 4);
 

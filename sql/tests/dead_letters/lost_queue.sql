@@ -8,10 +8,10 @@ select throws_ok($$select core_private.bury('core_events_shop', 'n', '{2}', '{0}
 select is((select count(*)::int from pgmq.q_core_events_shop), 2, 'and leaves the event');
 update pgmq.q_core_events_shop set message = '7' where msg_id = 2;
 select is((select array_agg(outcome || ' ' || coalesce(msg_id, 0) order by outcome) from core_node.claim('core_events_shop', '{x}', '{0}', 10, '30 s')), '{"claimed 3","window 0"}', 'what can''t be buried is put off, the others are delivered');
-select throws_ok($$select core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', '{3}', '{1}', pg_temp.ats('{3}'), '{reject}', '{null}', '{null}', '{x}', '{x}')$$, 'NX110', null, 'a rejection has to wait');
+select throws_ok($$select core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', pg_temp.failed('{3}', '{1}', pg_temp.ats('{3}'), '{reject}', '{null}', '{null}', '{x}', '{x}'))$$, 'NX110', null, 'a rejection has to wait');
 select lives_ok($$select core.discard_dead_letter(1, 'no use')$$, 'one that is dead already can be discarded');
 select ok(core.create_namespace('shop'), 'made again');
-select results_eq($$select outcome from core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', '{3}', '{1}', pg_temp.ats('{3}'), '{reject}', '{null}', '{null}', '{x}', '{x}')$$, $$values ('buried')$$, 'then it is buried');
+select results_eq($$select outcome from core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', pg_temp.failed('{3}', '{1}', pg_temp.ats('{3}'), '{reject}', '{null}', '{null}', '{x}', '{x}'))$$, $$values ('buried')$$, 'then it is buried');
 
 drop table pgmq.q_core_events_other;
 create temporary table d as select dead_letter_id as id from core.dead_letters where namespace = 'other';

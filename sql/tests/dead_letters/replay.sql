@@ -5,7 +5,7 @@ select core.create_namespace('shop');
 select core.emit('shop', 'a', '{"v": 1}', '{"headers": {"h": "1"}, "ordering_key": "o"}');
 create function pg_temp.bury() returns void language sql as $$
   select core_node.claim('core_events_shop', '{a}', '{0}', 10, '30 s');
-  select core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', array_agg(msg_id), array_agg(read_ct), array_agg(last_read_at), array_agg('reject'::text), array_agg(null::interval), array_agg(null::jsonb), array_agg('bad'::text), array_agg('why'::text)) from pgmq.q_core_events_shop;
+  select core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', pg_temp.failed(array_agg(msg_id), array_agg(read_ct), array_agg(last_read_at), array_agg('reject'::text), array_agg(null::interval), array_agg(null::jsonb), array_agg('bad'::text), array_agg('why'::text))) from pgmq.q_core_events_shop;
 $$;
 select pg_temp.bury();
 select is((select (status, attempts, reason, last_error, ordering_key, round)::text from core.dead_letters), '(pending,1,bad,why,o,0)', 'the ledger');

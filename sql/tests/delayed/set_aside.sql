@@ -3,7 +3,7 @@
 select core.create_namespace('shop');
 select core.emit_batch('shop', '{a,b,c,d,e}', '{1,2,3,4,5}', array['{"headers": {"k": "v"}}', null, null, null, '{"delay": "1 h"}']::jsonb[]);
 select core_node.claim('core_events_shop', '{a,b,c}', '{0,0,0}', 3, '1 h');
-select core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', '{1,2}', '{1,1}', pg_temp.ats('{1,2}'), '{retry,release}', '{30 days,90 s}', '{null,null}', '{x,x}', '{x,x}');
+select core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', pg_temp.failed('{1,2}', '{1,1}', pg_temp.ats('{1,2}'), '{retry,release}', '{30 days,90 s}', '{null,null}', '{x,x}', '{x,x}'));
 select pgmq.send('core_events_shop'::text, '{"eventType": "sent"}'::jsonb, 3600);
 create temporary table before as select * from pgmq.q_core_events_shop;
 select is(core_private.set_aside(), 2, 'a retry in thirty days, and what was sent by hand with a delay');

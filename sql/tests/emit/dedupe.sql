@@ -21,7 +21,7 @@ begin
     if k = 'handled' then
       perform core_node.settle('core_events_shop', null, array[c.msg_id], array[c.read_ct], array[c.last_read_at]);
     else
-      perform core_node.settle('core_events_shop', null, '{}', '{}', '{}', array[c.msg_id], array[c.read_ct], array[c.last_read_at], '{reject}', '{null}', '{null}', '{r}', '{e}');
+      perform core_node.settle('core_events_shop', null, '{}', '{}', '{}', pg_temp.failed(array[c.msg_id], array[c.read_ct], array[c.last_read_at], '{reject}', '{null}', '{null}', '{r}', '{e}'));
     end if;
   end loop;
   perform core.discard_dead_letter(max(dead_letter_id), 'not wanted') from core.dead_letters;

@@ -12,7 +12,7 @@ begin
   if p_how = 'handled' then
     perform core_node.settle('core_events_shop', null, array[c.msg_id], array[c.read_ct], array[c.last_read_at]);
   else
-    perform core_node.settle('core_events_shop', null, '{}', '{}', '{}', array[c.msg_id], array[c.read_ct], array[c.last_read_at], array[p_how], '{1 s}', '{null}', '{r}', '{e}');
+    perform core_node.settle('core_events_shop', null, '{}', '{}', '{}', pg_temp.failed(array[c.msg_id], array[c.read_ct], array[c.last_read_at], array[p_how], '{1 s}', '{null}', '{r}', '{e}'));
   end if;
 end $$;
 select ok(not pg_temp.emit('k'), 'the first is written');

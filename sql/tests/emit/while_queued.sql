@@ -16,14 +16,14 @@ select ok(pg_temp.emit(), 'and keeps the key');
 select is(pg_temp.queue(), 'taken queued', 'one is handled, one waits');
 select ok(pg_temp.emit('pending'), 'who asks for it while pending is a duplicate of that');
 -- a retry waits again
-select core_node.settle('core_events_shop', null, '{}', '{}', '{}', array[msg_id], array[read_ct], array[last_read_at], '{retry}', '{1 s}', '{null}', '{r}', '{e}') from c;
+select core_node.settle('core_events_shop', null, '{}', '{}', '{}', pg_temp.failed(array[msg_id], array[read_ct], array[last_read_at], '{retry}', '{1 s}', '{null}', '{r}', '{e}')) from c;
 delete from c;
 select core.cancel_deliveries('shop', array[event_id], 'the retry is what is looked at') from core.event_keys;
 select ok(not pg_temp.emit(), 'the key went with its own event');
 update nexus_test.clock set shift = '1 min';
 select core.cancel_deliveries('shop', array(select (message ->> 'eventId')::bigint from pgmq.q_core_events_shop where read_ct > 0), 'not wanted');
 select pg_temp.claim();
-select core_node.settle('core_events_shop', null, '{}', '{}', '{}', array[msg_id], array[read_ct], array[last_read_at], '{retry}', '{10 s}', '{null}', '{r}', '{e}') from c;
+select core_node.settle('core_events_shop', null, '{}', '{}', '{}', pg_temp.failed(array[msg_id], array[read_ct], array[last_read_at], '{retry}', '{10 s}', '{null}', '{r}', '{e}')) from c;
 delete from c;
 select ok(pg_temp.emit(), 'what waits for its next attempt is queued');
 update nexus_test.clock set shift = '2 min';

@@ -17,7 +17,7 @@ select is(core.fire_due_events(), 2, 'both fire');
 select is((select array_agg(namespace order by namespace) from core.event_log where event_uid = 'aaaaaaaa-0000-0000-0000-000000000001'), '{closed,mine}', 'each as its namespace''s event');
 select is((select array_agg(distinct status) from core.scheduled_events), '{appended}', 'and have their tombstones');
 -- The closed one dies; the spy looks at its own.
-select core_node.settle('core_events_closed', null, '{}', '{}', '{}', array[c.msg_id], array[c.read_ct], array[c.last_read_at], '{reject}', '{null}', '{null}', '{secret}', '{secret}') from core_node.claim('core_events_closed', '{x}', '{1}', 1, '1 min') c;
+select core_node.settle('core_events_closed', null, '{}', '{}', '{}', pg_temp.failed(array[c.msg_id], array[c.read_ct], array[c.last_read_at], '{reject}', '{null}', '{null}', '{secret}', '{secret}')) from core_node.claim('core_events_closed', '{x}', '{1}', 1, '1 min') c where c.outcome = 'claimed';
 set local role t_spy;
 select is((select (state, dead_letter_id, detail)::text from core.event_log e cross join lateral core.event_status(e.event_id) where e.namespace = 'mine'), '(visible,,)', 'waits');
 select core_node.settle('core_events_mine', null, array[c.msg_id], array[c.read_ct], array[c.last_read_at]) from core_node.claim('core_events_mine', '{x}', '{1}', 1, '1 min') c;

@@ -35,7 +35,7 @@ select is((select waiting_slot from core.scheduled_tasks where name = 'queue_one
 select is(pg_temp.ledger('skip'), '01 fired, 02 skipped, 03 skipped, 04 fired', 'skip');
 -- a dead letter is done; its replay does not count
 create temporary table held as select * from core_node.claim('core_events_shop', '{skip}', '{1}', 100, '1 minute') where outcome = 'claimed';
-select is((select outcome from core_node.settle('core_events_shop', null, '{}', '{}', '{}', array[(select msg_id from held)], array[(select read_ct from held)], array[(select last_read_at from held)], '{reject}', array[null]::interval[], array[null]::jsonb[], '{no}', '{no}')), 'buried', 'rejected');
+select is((select outcome from core_node.settle('core_events_shop', null, '{}', '{}', '{}', pg_temp.failed(array[(select msg_id from held)], array[(select read_ct from held)], array[(select last_read_at from held)], '{reject}', array[null]::interval[], array[null]::jsonb[], '{no}', '{no}'))), 'buried', 'rejected');
 select core.replay_dead_letters('{"namespace": "shop"}');
 select pg_temp.at('05:05');
 select is(pg_temp.ledger('skip'), '01 fired, 02 skipped, 03 skipped, 04 fired, 05 fired', 'after a dead letter it fires again');

@@ -40,9 +40,7 @@ begin
         with c as materialized (select c.msg_id, c.read_ct, c.last_read_at from core_node.claim('core_events_shop', '{x}', '{3}', 100, '1 min', p_sweep => i % 2 = 0) c where c.outcome = 'claimed'),
         s as materialized (
             select s.* from (select array_agg(msg_id) as ids, array_agg(read_ct) as cts, array_agg(last_read_at) as ats, count(*)::int as n from c) f,
-            lateral core_node.settle('core_events_shop', 'n1', '{}', '{}', '{}', f.ids, f.cts, f.ats,
-                (select array_agg((array['retry', 'reject', 'release'])[1 + u % 3]) from generate_series(1, f.n) u), array_fill('0'::interval, array[f.n]),
-                array_fill(null::jsonb, array[f.n]), array_fill('r'::text, array[f.n]), array_fill('e'::text, array[f.n])) s)
+            lateral core_node.settle('core_events_shop', 'n1', '{}', '{}', '{}', pg_temp.failed(f.ids, f.cts, f.ats, (select array_agg((array['retry', 'reject', 'release'])[1 + u % 3]) from generate_series(1, f.n) u), array_fill('0'::interval, array[f.n]), array_fill(null::jsonb, array[f.n]), array_fill('r'::text, array[f.n]), array_fill('e'::text, array[f.n]))) s)
         select count(*) into v_n from s;
         v_all := v_all + v_n;
     end loop;

@@ -9,7 +9,7 @@ select core.emit('shop', 'd', '5', '{"delay": "1 h"}');
 select core.emit('other', 'a');
 select core_node.claim('core_events_shop', '{a}', '{0}', 1, '10 min');
 select core_node.claim('core_events_shop', '{b}', '{0}', 10, '10 min');
-select core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', '{3}', '{1}', pg_temp.ats('{3}'), '{reject}', '{null}', '{null}', '{x}', '{x}');
+select core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', pg_temp.failed('{3}', '{1}', pg_temp.ats('{3}'), '{reject}', '{null}', '{null}', '{x}', '{x}'));
 update pgmq.q_core_events_shop set enqueued_at = core.now() - interval '40 s';
 select is(core_node.metrics_sample('shop') -> 'queues',
     '[{"consumer": "default", "visible": 1, "in_flight": 1, "waiting": 0, "delayed": 1, "parked": 0, "oldest_seconds": 40}]'::jsonb,

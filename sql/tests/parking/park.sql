@@ -11,7 +11,7 @@ select is(pg_temp.where_are_they(), '1,2,3,4,5,6 | -', 'without a node nothing i
 create temporary table n1 as select * from core_node.register_node('shop', 'n1', true, '{a}');
 -- b comes back once before: it has a history that must stay
 select core_node.claim('core_events_shop', '{b}', '{0}', 1, '30 s', p_window => 100);
-select core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', '{2}', '{1}', pg_temp.ats('{2}'), '{retry}', '{5 s}', '{null}', '{x}', '{x}');
+select core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', pg_temp.failed('{2}', '{1}', pg_temp.ats('{2}'), '{retry}', '{5 s}', '{null}', '{x}', '{x}'));
 -- in flight elsewhere
 select core_node.claim('core_events_shop', '{c.*}', '{0}', 1, '30 s', p_window => 100);
 select pgmq.send('core_events_shop'::text, '"no envelope"'::jsonb);

@@ -5,7 +5,7 @@ select core.create_namespace('shop');
 create function pg_temp.run(p_ids bigint[]) returns text language sql as $$
   select string_agg(concat_ws(' ', event_id, consumer, outcome), '; ' order by event_id) from core.run_deliveries_now('shop', p_ids) $$;
 create function pg_temp.retry(p_msg bigint, p_after interval) returns void language sql as $$
-  select core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', array[msg_id], array[read_ct], array[last_read_at], '{retry}', array[p_after], array[null::jsonb], '{r}', '{boom}') from pgmq.q_core_events_shop where msg_id = p_msg $$;
+  select core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', pg_temp.failed(array[msg_id], array[read_ct], array[last_read_at], '{retry}', array[p_after], array[null::jsonb], '{r}', '{boom}')) from pgmq.q_core_events_shop where msg_id = p_msg $$;
 select core.emit_batch('shop', '{a,a,a,a}', '{1,2,3,4}');
 select core_node.claim('core_events_shop', '{a}', '{0}', 3, '30 s');
 create temporary table fence as select msg_id, read_ct, last_read_at from pgmq.q_core_events_shop;
@@ -25,6 +25,6 @@ select is((select string_agg(headers ->> 'nexus-failures' || ' ' || (headers ->>
 select is((select array_agg(read_ct order by msg_id) from core_node.claim('core_events_shop', '{a}', '{0}', 9, '30 s') where outcome = 'claimed'), '{2,2,1,1}', 'a claim takes them');
 select is((select string_agg(concat_ws(' ', action, target, details ->> 'done', details ->> 'first_events'), '; ') from core.audit_log), 'run_deliveries_now core_events_shop 3 [1, 2, 5]', 'who did it is kept');
 -- The result whose answer was lost is answered as before, however soon the retry is due now.
-select is((select string_agg(s.outcome, ' ') from (select * from fence where msg_id = 1) f, core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', array[msg_id], array[read_ct], array[last_read_at], '{retry}', '{10 s}', '{null}', '{r}', '{e}') s), 'lost', 'claimed since');
+select is((select string_agg(s.outcome, ' ') from (select * from fence where msg_id = 1) f, core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', pg_temp.failed(array[msg_id], array[read_ct], array[last_read_at], '{retry}', '{10 s}', '{null}', '{r}', '{e}')) s), 'lost', 'claimed since');
 select core_node.settle('core_events_shop', 'n', array_agg(msg_id), array_agg(read_ct), array_agg(last_read_at)) from pgmq.q_core_events_shop;
 select is(pg_temp.run('{1}'), '1 settled', 'nothing is left to run');

@@ -5,7 +5,7 @@ select core.emit('shop', 'a', '{"v": 1}');
 create function pg_temp.take(max integer = 0) returns integer language sql as $$ select read_ct from core_node.claim('core_events_shop', '{a}', array[max], 1, '30 s') where outcome = 'claimed' $$;
 create function pg_temp.give(action text, after interval = null, policy jsonb = null, ct integer = null) returns text language sql as
   $$ select outcome || coalesce(' ' || round(extract(epoch from due_at - core.now()))::text, '')
-       from core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', '{1}', array[coalesce(ct, (select read_ct from pgmq.q_core_events_shop where msg_id = 1))], pg_temp.ats('{1}'), array[action], array[after], array[policy], '{why}', '{boom}') $$;
+       from core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', pg_temp.failed('{1}', array[coalesce(ct, (select read_ct from pgmq.q_core_events_shop where msg_id = 1))], pg_temp.ats('{1}'), array[action], array[after], array[policy], '{why}', '{boom}')) $$;
 create function pg_temp.pass() returns void language sql as $$ update nexus_test.clock set frozen = coalesce(frozen, clock_timestamp()) + interval '1 day' $$;
 select pg_temp.pass();
 select pg_temp.take();

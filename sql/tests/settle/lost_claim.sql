@@ -15,16 +15,14 @@ create function pg_temp.told(p_acks bigint[], p_ids bigint[], p_actions text[]) 
   select coalesce(string_agg(s.outcome, ' ' order by s.msg_id), '') from
     (select array_agg(l.read_ct order by l.msg_id) as cts, array_agg(l.last_read_at order by l.msg_id) as ats from lost l where l.msg_id = any (p_acks)) a,
     (select array_agg(l.read_ct order by l.msg_id) as cts, array_agg(l.last_read_at order by l.msg_id) as ats, count(*)::int as n from lost l where l.msg_id = any (p_ids)) f,
-    core_node.settle('core_events_shop', 'n', p_acks, a.cts, a.ats, p_ids, f.cts, f.ats, p_actions, array_fill(interval '0', array[f.n]),
-      array_fill(null::jsonb, array[f.n]), array_fill('x'::text, array[f.n]), array_fill('x'::text, array[f.n])) s $$;
+    core_node.settle('core_events_shop', 'n', p_acks, a.cts, a.ats, pg_temp.failed(p_ids, f.cts, f.ats, p_actions, array_fill(interval '0', array[f.n]), array_fill(null::jsonb, array[f.n]), array_fill('x'::text, array[f.n]), array_fill('x'::text, array[f.n]))) s $$;
 select is(pg_temp.told('{1,2}', '{3,4,5}', '{retry,reject,release}'), 'lost lost lost lost lost', 'settle refuses the one that was lost');
-select is((select string_agg(s.outcome, ' ' order by s.outcome) from core_node.settle_and_claim('core_events_shop', 'n', '{1}', '{1}', (select array[last_read_at] from lost where msg_id = 1),
-    '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{a}', '{0}', 5, '30 s') s), 'lost window', 'so does settle with a claim');
+select is((select string_agg(s.outcome, ' ' order by s.outcome) from core_node.settle_and_claim('core_events_shop', 'n', '{1}', '{1}', (select array[last_read_at] from lost where msg_id = 1), '[]', '{a}', '{0}', 5, '30 s') s), 'lost window', 'so does settle with a claim');
 select is((select array_agg(e.msg_id order by e.msg_id) from core_node.extend('core_events_shop', '{1,6}', '{1,1}', (select array_agg(last_read_at order by msg_id) from lost where msg_id in (1, 6)), '1 hour') e),
           array[1, 6]::bigint[], 'extend says it is lost');
 select throws_ok($$select core.ack('shop', 'default', 1, 1, (select last_read_at from lost where msg_id = 1))$$, 'NX301', null, 'ack raises');
 select throws_ok($$select core_node.settle_batch('core_events_shop', 'n', null, '{1}', '{1}', (select array[last_read_at] from lost where msg_id = 1))$$, 'NX301', null, 'a batch is refused');
-select throws_ok($$select core_node.settle_batch('core_events_shop', 'n', null, '{}', '{}', '{}', '{1}', '{1}', (select array[last_read_at] from lost where msg_id = 1), '{retry}', '{0 s}', '{null}', '{x}', '{x}')$$,
+select throws_ok($$select core_node.settle_batch('core_events_shop', 'n', null, '{}', '{}', '{}', pg_temp.failed('{1}', '{1}', (select array[last_read_at] from lost where msg_id = 1), '{retry}', '{0 s}', '{null}', '{x}', '{x}'))$$,
                  'NX301', null, 'for what failed in it as well');
 select throws_ok($$select core.ack('shop', 'default', 1, 1, null)$$, 'NX301', null, 'no time is no fence');
 select is((select count(*)::int from pgmq.q_core_events_shop q join before b using (msg_id, read_ct, vt, last_read_at) where q.headers is not distinct from b.headers), 6, 'nothing has changed');

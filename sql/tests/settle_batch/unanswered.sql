@@ -8,8 +8,7 @@ create function pg_temp.express() returns table (msg_id bigint, read_ct integer,
     select c.msg_id, c.read_ct, core_private.attempt_of(c.read_ct, c.headers) + 1
       from core_node.claim_batch('core_events_shop', '{a}', '{3}', 10, p_key => 42, p_within => '50 s') c where c.outcome = 'claimed' $$;
 create function pg_temp.settle(p_id bigint, p_action text, p_marker bigint = 1) returns text language sql as $$
-    select string_agg(s.outcome, ' ') from pgmq.q_core_events_shop q cross join lateral core_node.settle_batch('core_events_shop', 'n1', p_marker, '{}', '{}', '{}',
-        array[q.msg_id], array[q.read_ct], array[q.last_read_at], array[p_action], '{0 s}', '{null}', '{x}', '{x}') s where q.msg_id = p_id $$;
+    select string_agg(s.outcome, ' ') from pgmq.q_core_events_shop q cross join lateral core_node.settle_batch('core_events_shop', 'n1', p_marker, '{}', '{}', '{}', pg_temp.failed(array[q.msg_id], array[q.read_ct], array[q.last_read_at], array[p_action], '{0 s}', '{null}', '{x}', '{x}')) s where q.msg_id = p_id $$;
 create function pg_temp.headers(p_id bigint) returns text language sql as $$
     select format('%s %s %s', read_ct, headers ->> 'nexus-deferrals', coalesce(headers ->> 'nexus-deaths', '0')) from pgmq.q_core_events_shop where msg_id = p_id $$;
 create temporary table claimed as select * from core_node.claim('core_events_shop', '{a}', '{3}', 10, '30 s');

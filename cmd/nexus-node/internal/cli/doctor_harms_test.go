@@ -135,8 +135,8 @@ func oneDeadLetter(p *patient) {
 	p.exec(`select core.create_namespace('shop'); select core.emit('shop', 'a')`)
 	p.exec(`do $$ declare m record; begin
 		select * into m from core_node.claim('core_events_shop', '{a}', '{1}', 1, '30 s') where outcome = 'claimed';
-		perform core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', array[m.msg_id], array[m.read_ct], array[m.last_read_at],
-			'{reject}', array[null::interval], array[null::jsonb], '{boom}', '{boom}'); end $$`)
+		perform core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', jsonb_build_array(jsonb_build_object(
+			'id', m.msg_id, 'ct', m.read_ct, 'at', m.last_read_at, 'action', 'reject', 'reason', 'boom', 'error', 'boom'))); end $$`)
 }
 
 // as is the URL of another login.

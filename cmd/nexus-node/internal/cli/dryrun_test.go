@@ -25,8 +25,8 @@ func TestDryRunsSaySo(t *testing.T) {
 	pending := dbtest.Get[string](db, "select core.schedule_event('shop', 'a', '{}', core.now() + interval '1 day')::text")
 	db.Exec(`do $$ declare m record; begin
 		select * into m from core_node.claim('core_events_shop', '{a}', '{1}', 1, '30 s') where outcome = 'claimed';
-		perform core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', array[m.msg_id], array[m.read_ct], array[m.last_read_at],
-			'{reject}', array[null::interval], array[null::jsonb], '{boom}', '{boom}'); end $$`)
+		perform core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', jsonb_build_array(jsonb_build_object(
+			'id', m.msg_id, 'ct', m.read_ct, 'at', m.last_read_at, 'action', 'reject', 'reason', 'boom', 'error', 'boom'))); end $$`)
 	tasks := filepath.Join(t.TempDir(), "tasks.yaml")
 	if err := os.WriteFile(tasks, []byte("owner: me\nnamespace: shop\ntasks:\n  - {name: new, cron: '@every 1h', type: a}\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -24,8 +24,8 @@ const shopDeadLetters = `
 	delete from pgmq.q_core_events_shop;
 	select core.emit('shop', case when i between 18 and 21 then 'cart.viewed' else 'order.placed' end) from generate_series(1, 30) i;
 	select core_node.claim('core_events_shop', '{order.placed,cart.viewed}', '{1,1}', 30, '30 s');
-	select core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', array_agg(msg_id), array_agg(read_ct), array_agg(last_read_at), array_agg('retry'::text), array_agg(null::interval),
-		array_agg('{"max_attempts": 1}'::jsonb), array_agg('error'::text), array_agg('boom'::text)) from pgmq.q_core_events_shop`
+	select core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', jsonb_agg(jsonb_build_object('id', msg_id, 'ct', read_ct, 'at', last_read_at,
+		'action', 'retry', 'policy', '{"max_attempts": 1}'::jsonb, 'reason', 'error', 'error', 'boom'))) from pgmq.q_core_events_shop`
 
 // runningPage is a page whose lines of SQL and for a shell run as they are written, one block after the other.
 type runningPage struct {
