@@ -1,5 +1,5 @@
--- The one writer of the ledger, as text. A function that gives something up makes it part of its statement: a set of rows
--- cannot be handed to a function without a copy, and the payloads of one burial may be larger than any array.
+-- The one writer of the ledger, as text. A function that gives something up makes it part of its statement: a set of
+-- rows cannot be handed to a function without a copy, and the payloads of one burial may be larger than any array.
 --
 -- The CTE dead has a row for each thing given up, with the columns that are named below. Its source_ref says what the
 -- thing is among those of its kind. position orders the rows, and so their ids. Only what was a message, and so has
