@@ -141,10 +141,10 @@ func (c *Call) Wait(f func() error) (_ End, late <-chan struct{}) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
+		defer func() { _, mine = c.Back() }() // also where f ends the goroutine
 		if !c.GivenUp() {
 			e.Catch(f)
 		}
-		_, mine = c.Back()
 	}()
 	select {
 	case <-done:

@@ -3,6 +3,7 @@ package invoke_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -140,5 +141,28 @@ func TestACallThatComesBack(t *testing.T) {
 	boom := errors.New("boom")
 	if e, late := call.Wait(func() error { return boom }); !errors.Is(e.Err, boom) || late != nil {
 		t.Errorf("ended with %v", e.Err)
+	}
+}
+
+// A handler that ends its goroutine is back, as one that panics is: nobody waits for it until its time is over.
+// holds: H3-stuck
+func TestACallApartIsBackHoweverItEnds(t *testing.T) {
+	t.Parallel()
+	for name, f := range map[string]func() error{
+		"it returns": func() error { return errors.New("no") },
+		"it panics":  func() error { panic("no") },
+		"it exits":   func() error { runtime.Goexit(); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				call := invoke.Apart()
+				begin(t, call, 10*time.Second)
+				e, late := call.Wait(f)
+				if late != nil || e.Err == nil || errors.Is(e.Err, invoke.ErrIgnored) {
+					t.Errorf("ended with %v, given up: %t", e.Err, late != nil)
+				}
+			})
+		})
 	}
 }
