@@ -79,7 +79,7 @@ const unreleased = "0001_create_namespaces_and_queues"
 // leaveUnreleased are the lines that make room for version 0.1.0.
 const leaveUnreleased = `take out what you want to keep (pg_dump --data-only --schema core), then:
 do $$ begin perform pgmq.drop_queue(q.queue_name) from core.queues q; end $$;
-drop schema core, core_node, core_private cascade;`
+drop schema core, core_private cascade;`
 
 // version is the number of the newest migration.
 func (s schema) version() int {

@@ -79,7 +79,7 @@ func TestVerdictThatTheDatabaseRefusesIsARetry(t *testing.T) {
 			t.Parallel()
 			db := newDB(t)
 			db.Exec(`do $$ begin
-				execute replace(pg_get_functiondef('core_private.settle_failed'::regproc), $q$interval '30 days'$q$, $q$interval '1 hour'$q$);
+				execute replace(pg_get_functiondef('core_private.parse_verdicts'::regproc), $q$interval '30 days'$q$, $q$interval '1 hour'$q$);
 			end $$`)
 			n := node.New(db.Pool, node.Config{Namespace: ns, Retry: quick})
 			on(n, "x", func(_ context.Context, _ pgx.Tx, d *nexus.Delivery) error {

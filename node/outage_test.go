@@ -238,7 +238,7 @@ func TestReadOnlyServer(t *testing.T) {
 	if _, err := (queue.Emitter{Namespace: ns}).Emit(t.Context(), db.Owner, "x", nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	db.Wait(`select exists (select from pg_stat_activity where usename = $1 and datname = current_database() and query like '%core.%claim%')`, dbtest.Login)
+	db.Wait(`select exists (select from pg_stat_activity where usename = $1 and datname = current_database() and query like '%core_node.%claim%')`, dbtest.Login)
 	db.Exec(`alter database ` + name + ` reset default_transaction_read_only`)
 	db.Wait(`select count(*) = 2 from public.effect`)
 	if n := dbtest.Get[int](db, `select count(*)::int from core.delivery_errors`); n != 0 {

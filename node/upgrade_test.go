@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -179,9 +180,10 @@ func oldNode(ctx context.Context, t *testing.T, db *dbtest.DB) {
 			var (
 				id        *int64
 				readCount *int32
+				readAt    *time.Time
 			)
-			err := db.Pool.QueryRow(t.Context(), `select c.msg_id, c.read_ct
-				from core_node.claim('core_events_shop', array['good'], array[10], 1, interval '2 seconds') c where c.msg_id is not null and c.message is not null`).Scan(&id, &readCount)
+			err := db.Pool.QueryRow(t.Context(), `select c.msg_id, c.read_ct, c.last_read_at
+				from core_node.claim('core_events_shop', array['good'], array[10], 1, interval '2 seconds') c where c.msg_id is not null and c.message is not null`).Scan(&id, &readCount, &readAt)
 			if errors.Is(err, pgx.ErrNoRows) {
 				return nil
 			}
@@ -193,7 +195,7 @@ func oldNode(ctx context.Context, t *testing.T, db *dbtest.DB) {
 					select ($1::jsonb ->> 'eventUid')::uuid, 1, 'old'`, dbtest.Get[string](db, `select message::text from pgmq.q_core_events_shop where msg_id = $1`, *id)); err != nil {
 					return err
 				}
-				_, err := tx.Exec(t.Context(), `select core.ack('shop', 'default', $1, $2)`, *id, *readCount)
+				_, err := tx.Exec(t.Context(), `select core.ack('shop', 'default', $1, $2, $3)`, *id, *readCount, *readAt)
 				return err
 			})
 		}()
