@@ -148,7 +148,7 @@ func (s *Deliveries) Claim(ctx context.Context, results []work.Result, want work
 	} else {
 		args, err := s.settleArgs(results)
 		if err != nil {
-			return work.Got{}, err
+			return s.learn(at, seen{}, err) // a sweep that was not sent is not under way
 		}
 		rows, _ = s.Pool.Query(ctx, settleAndClaimSQL, append(args, claim...)...)
 	}

@@ -104,8 +104,7 @@ begin
                 select $7, $8, $9, p.msg_id,
                        case when p.message ->> 'eventId' ~ '^[0-9]{1,18}$'
                             then (p.message ->> 'eventId')::bigint end,
-                       case when p.message ->> 'eventUid' ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
-                            then (p.message ->> 'eventUid')::uuid end,
+                       core_private.uuid_if_valid(p.message ->> 'eventUid'),
                        coalesce(core_private.event_type_of(p.message), 'unknown.raw'),
                        p.attempt, 'retry', p.reason, core_private.clean_text(coalesce(p.error, p.reason, '')),
                        $10, $11, p.due
