@@ -65,6 +65,16 @@ func (b *bench) leased(ctx context.Context) (float64, error) {
 	return float64(b.events) / took.Seconds(), nil
 }
 
+// mixed runs a node whose handler lets seven of ten events pass, and has one retried, one rejected and one released.
+func (b *bench) mixed(ctx context.Context) (float64, error) {
+	return b.handled(ctx, func(nd *node.Node, count func(int)) {
+		nd.OnLeased("order.placed", func(_ context.Context, d *nexus.Delivery) error {
+			count(1)
+			return [10]error{nexus.Retry(time.Hour), nexus.Reject("no such order"), nexus.Release(time.Hour)}[d.ID%10]
+		})
+	})
+}
+
 // handled runs a node whose handlers, which register registers, count what they get.
 func (b *bench) handled(ctx context.Context, register func(nd *node.Node, count func(int))) (float64, error) {
 	if err := b.fill(ctx); err != nil {

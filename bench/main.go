@@ -153,6 +153,9 @@ func (b *bench) all(ctx context.Context) error {
 	if err := b.compare(ctx, "consume, On with Express (nexus) against On (in place of pgmq)", b.on(true), b.on(false)); err != nil {
 		return err
 	}
+	if err := b.compare(ctx, "consume, leased, 3 of 10 not acked (nexus) against all acked (in place of pgmq)", b.mixed, b.leased); err != nil {
+		return err
+	}
 	if err := b.compare(ctx, "emit single, 8 connections, against send", b.emit(`select * from core.emit('bench', 'order.placed', $1::text::jsonb)`, 8),
 		b.emit(`select pgmq.send('raw'::text, $1::text::jsonb)`, 8)); err != nil {
 		return err
@@ -233,7 +236,8 @@ func (b *bench) emit(sql string, conns int) func(context.Context) (float64, erro
 // empty makes every round begin alike.
 func (b *bench) empty(ctx context.Context) error {
 	for _, sql := range []string{
-		"truncate core.event_log", "truncate pgmq.q_core_events_bench, pgmq.q_raw", "vacuum analyze pgmq.q_raw",
+		"truncate core.event_log, core.dead_letters, core.delivery_errors",
+		"truncate pgmq.q_core_events_bench, pgmq.q_core_events_bench_dlq, pgmq.q_raw", "vacuum analyze pgmq.q_raw",
 		"vacuum analyze pgmq.q_core_events_bench", "checkpoint",
 	} {
 		if _, err := b.owner.Exec(ctx, sql); err != nil {

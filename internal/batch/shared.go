@@ -353,14 +353,15 @@ func (r *shared) after(ctx context.Context, err error) error {
 // apart runs handlers in a goroutine, which they may end or never leave, and waits for them.
 func (r *shared) apart(f func(ctx context.Context, call *invoke.Call) error) (invoke.End, *halt) {
 	call := invoke.Apart()
-	ctx, _ := call.Begin(r.ctx, time.Time{}, 0)
+	root := invoke.Root{Parent: r.ctx}
+	ctx, _ := call.Begin(&root, time.Time{}, 0)
 	r.watch(call)
 	e, late := call.Wait(func() error { return f(ctx, call) })
 	if late != nil {
-		return invoke.End{}, r.ignored(e, late, call.Release)
+		return invoke.End{}, r.ignored(e, late, root.Close)
 	}
 	r.watch(nil)
-	call.Release()
+	root.Close()
 	return e, r.undone(e)
 }
 

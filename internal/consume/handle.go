@@ -14,8 +14,8 @@ import (
 )
 
 // handle runs an item's handlers and finds out what came out, however they end. Leave has to follow, even if they end the goroutine.
-func (l *Loop) handle(t *task) {
-	ctx, ok := t.call.Begin(l.Values, t.started, t.route.Timeout)
+func (l *Loop) handle(root *invoke.Root, t *task) {
+	ctx, ok := t.call.Begin(root, t.started, t.route.Timeout)
 	defer t.call.Release()
 
 	var tx engine.Tx
@@ -32,9 +32,14 @@ func (l *Loop) handle(t *task) {
 	}
 	var e invoke.End
 	observed := l.observed(ctx, t)
-	began := time.Now()
+	began := t.started
+	if tx != nil {
+		began = time.Now() // it may have waited for a connection
+	}
 	defer func() {
-		t.took = time.Since(began)
+		if t.end != nil {
+			t.took = time.Since(began)
+		}
 		l.conclude(t, tx, e)
 	}()
 	if ok {

@@ -122,11 +122,12 @@ func (l *Loop) balance() {
 	l.held = l.share.Hold(l.need())
 }
 
-// leave has a task settled that is over, frees its slot and lets a claimer know. The caller holds the mutex.
-func (l *Loop) leave(t *task, slot int) {
+// leave has a task settled that is over, frees its slot and lets a claimer know. It returns the time. The caller holds the mutex.
+func (l *Loop) leave(t *task, slot int) time.Time {
+	now := time.Now()
 	t.tx = nil
 	if t.owed {
-		l.owe(t.result)
+		l.oweSince(now, t.result)
 	}
 	l.slots[slot] = nil
 	l.running--
@@ -137,7 +138,6 @@ func (l *Loop) leave(t *task, slot int) {
 	for _, lim := range t.limits {
 		lim.used--
 	}
-	now := time.Now()
 	if took := now.Sub(t.started); l.speed == 0 {
 		l.speed = max(took, 1)
 	} else {
@@ -152,16 +152,24 @@ func (l *Loop) leave(t *task, slot int) {
 	if l.Draining() || l.inline {
 		l.changed.Broadcast()
 	}
+	return now
 }
 
 // owe hands results to the claimers. The caller holds the mutex.
 func (l *Loop) owe(r ...work.Result) {
-	if len(r) == 0 {
-		return
+	if len(r) > 0 {
+		l.oweSince(time.Now(), r...)
 	}
+}
+
+// oweSince hands results to the claimers, of which there is one at least. The caller holds the mutex.
+func (l *Loop) oweSince(now time.Time, r ...work.Result) {
 	if len(l.done) == 0 {
-		l.since = time.Now()
+		l.since = now
 		l.Stir()
+	}
+	if l.done == nil {
+		l.done = make([]work.Result, 0, min(len(r)+l.running+len(l.ready), maxBatch)) // as many as may come before they are sent
 	}
 	l.done = append(l.done, r...)
 	if len(l.done) >= settleBatch {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/engine"
+	"github.com/nexuspg/nexus/internal/invoke"
 	"github.com/nexuspg/nexus/internal/work"
 )
 
@@ -40,8 +41,10 @@ func (l *Loop) spawn(f func()) {
 // worker handles one item after another. A handler may end the goroutine; its successor takes over the slot.
 func (l *Loop) worker(slot int) {
 	var t *task
+	root := invoke.Root{Parent: l.Values}
 	done := false
 	defer func() {
+		root.Close()
 		if !done {
 			l.mu.Lock()
 			l.leave(t, slot)
@@ -50,7 +53,7 @@ func (l *Loop) worker(slot int) {
 		}
 	}()
 	for t = l.take(slot, nil); t != nil; t = l.take(slot, t) {
-		l.handle(t)
+		l.handle(&root, t)
 	}
 	done = true
 }
@@ -59,8 +62,9 @@ func (l *Loop) worker(slot int) {
 func (l *Loop) take(slot int, before *task) *task {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	var now time.Time
 	if before != nil {
-		l.leave(before, slot)
+		now = l.leave(before, slot)
 	}
 	for {
 		if l.Draining() {
@@ -70,13 +74,17 @@ func (l *Loop) take(slot int, before *task) *task {
 			break
 		}
 		l.work.Wait()
+		now = time.Time{}
+	}
+	if now.IsZero() {
+		now = time.Now()
 	}
 	t := l.ready[0]
 	l.ready[0] = nil
 	l.ready = l.ready[1:]
 	l.slots[slot] = t
 	l.running++
-	t.started = time.Now()
+	t.started = now
 	return t
 }
 
@@ -188,8 +196,10 @@ func (l *Loop) Work(ctx context.Context, limit int) (handled int, err error) {
 		}
 		handled++
 		func() {
+			root := invoke.Root{Parent: l.Values}
+			defer root.Close()
 			defer l.leaveOnly(t)
-			l.handle(t)
+			l.handle(&root, t)
 		}()
 		l.await(ctx, func() bool {
 			var failures int

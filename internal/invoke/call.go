@@ -3,6 +3,7 @@ package invoke
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -20,18 +21,19 @@ var ErrIgnored = errors.New("the handler ignored the end of its context")
 // one: Back and GiveUp report to whom it fell. The zero value is ready. Its methods may be called by several goroutines at once, but for
 // Overdue, which is for the one that watches.
 type Call struct {
+	mu      sync.Mutex // of what moves state or ends the context: Stop must not reach the next call of the same Root
 	state   atomic.Int32
-	stopped atomic.Pointer[error] // why the engine ended the context; nil: it has not
-	ends    atomic.Int64          // when the handlers that run have had their time, in ns since 1970; 0: never
-	over    time.Time             // when Overdue first saw that they had
+	stopped error        // why the engine ended the context; nil: it has not
+	ends    atomic.Int64 // when the handlers that run have had their time, in ns since 1970; 0: never
+	over    time.Time    // when Overdue first saw that they had
 
 	timeout atomic.Int64 // of the handlers that run
 
 	// Set before it runs.
 	ctx    context.Context
-	cancel context.CancelCauseFunc
-	free   context.CancelFunc // ends the timer; nil: there is none
-	gone   chan struct{}      // closed when it is given up; nil: nobody waits
+	cancel context.CancelCauseFunc // of the root
+	free   context.CancelFunc
+	gone   chan struct{} // closed when it is given up; nil: nobody waits
 }
 
 // The states of a call.
@@ -42,33 +44,55 @@ const (
 	givenUp
 )
 
-// Begin makes the context of handlers, which ends with parent, after timeout if that is positive, and by Stop. ok is false if the call was
-// given up already. Release has to follow.
-func (c *Call) Begin(parent context.Context, from time.Time, timeout time.Duration) (ctx context.Context, ok bool) {
+// Root is what the contexts of the calls of one goroutine, one after the other, come from. A context that ends with a cause costs as much as
+// all else that Begin does, and few ever do: so one serves until it was ended.
+type Root struct {
+	Parent context.Context
+
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+}
+
+// grow makes the context anew if it is over.
+func (r *Root) grow() {
+	if r.ctx == nil || r.ctx.Err() != nil {
+		r.ctx, r.cancel = context.WithCancelCause(r.Parent)
+	}
+}
+
+// Close ends the contexts of all calls.
+func (r *Root) Close() {
+	if r.cancel != nil {
+		r.cancel(nil)
+	}
+}
+
+// Begin makes the context of handlers, which ends with the root's parent, after timeout if that is positive, and by Stop. ok is false if the
+// call was given up already. Release has to follow, before another call of that root begins.
+func (c *Call) Begin(root *Root, from time.Time, timeout time.Duration) (ctx context.Context, ok bool) {
 	c.timeout.Store(int64(timeout))
-	ctx, cancel := context.WithCancelCause(parent)
+	root.grow()
 	if timeout > 0 {
 		end := from.Add(timeout)
 		c.ends.Store(end.UnixNano())
-		ctx, c.free = context.WithDeadline(ctx, end)
+		ctx, c.free = context.WithDeadline(root.ctx, end)
+	} else {
+		ctx, c.free = context.WithCancel(root.ctx)
 	}
-	c.ctx, c.cancel = ctx, cancel
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ctx, c.cancel = ctx, root.cancel
 	if !c.state.CompareAndSwap(waiting, running) {
 		return ctx, false
 	}
-	if why := c.stopped.Load(); why != nil {
-		cancel(*why)
+	if c.stopped != nil {
+		c.cancel(c.stopped)
 	}
 	return ctx, true
 }
 
-// Release ends the context, whose handlers are back.
-func (c *Call) Release() {
-	if c.free != nil {
-		c.free()
-	}
-	c.cancel(nil)
-}
+// Release frees what Begin took. It comes when the handlers are back, or are given up.
+func (c *Call) Release() { c.free() }
 
 // Expect says that handlers begin in the same call that have so long from now on, forever if that is not positive.
 func (c *Call) Expect(timeout time.Duration) {
@@ -82,7 +106,13 @@ func (c *Call) Expect(timeout time.Duration) {
 
 // Stop ends the context of the handlers for a reason of the engine's. The first reason counts.
 func (c *Call) Stop(cause error) {
-	if c.stopped.CompareAndSwap(nil, &cause) && c.state.Load() == running {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopped != nil {
+		return
+	}
+	c.stopped = cause
+	if c.state.Load() == running {
 		c.cancel(cause)
 	}
 }
@@ -103,11 +133,15 @@ func (c *Call) Overdue(now time.Time) bool {
 
 // Back says that the handlers are back. It reports why their context has ended, nil if it has not, and whether the call is theirs to settle.
 func (c *Call) Back() (cause error, mine bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	return context.Cause(c.ctx), c.state.CompareAndSwap(running, back)
 }
 
 // GiveUp gives the handlers up. If mine is true the call is the caller's to settle, as r.
 func (c *Call) GiveUp() (r work.Result, mine bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	e := End{Err: ErrIgnored}
 	switch {
 	case c.state.CompareAndSwap(running, givenUp):

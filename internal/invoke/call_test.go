@@ -15,7 +15,7 @@ import (
 
 func begin(t *testing.T, c *invoke.Call, timeout time.Duration) context.Context {
 	t.Helper()
-	ctx, ok := c.Begin(t.Context(), time.Now(), timeout)
+	ctx, ok := c.Begin(&invoke.Root{Parent: t.Context()}, time.Now(), timeout)
 	if !ok {
 		t.Fatal("given up before it began")
 	}
@@ -82,6 +82,42 @@ func TestACallIsSettledOnce(t *testing.T) {
 }
 
 // What is stopped before it began has an ended context, and what is given up before it began never begins.
+func TestCallsOfOneRootEndApart(t *testing.T) {
+	t.Parallel()
+	root := invoke.Root{Parent: t.Context()}
+	defer root.Close()
+	lost := errors.New("lost")
+	for i, stop := range []bool{false, true, false, true, true, false} {
+		var call invoke.Call
+		ctx, _ := call.Begin(&root, time.Now(), time.Minute)
+		if err := ctx.Err(); err != nil {
+			t.Fatalf("call %d began with %v", i, err)
+		}
+		if stop {
+			call.Stop(lost)
+		}
+		cause, _ := call.Back()
+		if (cause != nil) != stop || stop && !errors.Is(cause, lost) {
+			t.Errorf("call %d ended with %v", i, cause)
+		}
+		call.Release()
+		if ctx.Err() == nil {
+			t.Errorf("the context of call %d goes on", i)
+		}
+
+		var next invoke.Call
+		ctx, _ = next.Begin(&root, time.Now(), 0)
+		call.Stop(lost) // too late: it is back
+		if err := ctx.Err(); err != nil {
+			t.Fatalf("the end of call %d reached the next one: %v", i, err)
+		}
+		if _, mine := next.Back(); !mine {
+			t.Error("the next call was settled by somebody else")
+		}
+		next.Release()
+	}
+}
+
 func TestACallThatEndsBeforeItBegins(t *testing.T) {
 	t.Parallel()
 	var stopped, given invoke.Call
@@ -92,7 +128,7 @@ func TestACallThatEndsBeforeItBegins(t *testing.T) {
 	if r, mine := given.GiveUp(); !mine || r.Action != work.Release {
 		t.Errorf("mine %v, %s", mine, r.Action)
 	}
-	_, ok := given.Begin(t.Context(), time.Now(), 0)
+	_, ok := given.Begin(&invoke.Root{Parent: t.Context()}, time.Now(), 0)
 	defer given.Release()
 	if _, mine := given.Back(); ok || mine {
 		t.Errorf("begun %v, mine %v", ok, mine)
