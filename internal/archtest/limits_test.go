@@ -24,6 +24,7 @@ var limits = []limit{
 	{"github.com/prometheus", []string{"internal/observe", "cmd/nexus-node/internal/app", "node"}, "the names are in internal/telemetry; only what counts needs the library, and node for the type of its configuration"},
 	{"go.opentelemetry.io", []string{"internal/telemetry", "internal/observe", "cmd/nexus-node/internal/app", "node"}, "the names are in internal/telemetry, which emit and handlers share"},
 	{"github.com/exaring/otelpgx", []string{"cmd/nexus-node/internal/app"}, "programs that embed a node trace their pools as they like"},
+	{"github.com/cloudevents", []string{"internal/cloudevent"}, "what a CloudEvent looks like is said in one place"},
 	{"github.com/ory/dockertest", []string{"nexustest/container"}, "Docker's client brings some forty modules along"},
 }
 

@@ -27,16 +27,17 @@ var (
 
 // mayLink are the modules that a program gets from a public package.
 var mayLink = map[string][]string{
-	"":           words,
-	"sql/roles":  nil,
-	"queue":      slices.Concat(words, pool, traces),
-	"deadletter": words,
-	"operate":    words,
-	"schedule":   slices.Concat(words, pool, []string{"github.com/robfig/cron/v3"}),
-	"cronsync":   words,
-	"migrate":    slices.Concat(words, pool),
-	"node":       node,
-	"nexustest":  node,
+	"":                  words,
+	"sql/roles":         nil,
+	"webhook/signature": nil,
+	"queue":             slices.Concat(words, pool, traces),
+	"deadletter":        words,
+	"operate":           words,
+	"schedule":          slices.Concat(words, pool, []string{"github.com/robfig/cron/v3"}),
+	"cronsync":          words,
+	"migrate":           slices.Concat(words, pool),
+	"node":              node,
+	"nexustest":         node,
 }
 
 // checksums bounds a user's go.sum: two lines for most modules that are linked, one for those that only the module's tests need.

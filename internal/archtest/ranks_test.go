@@ -9,8 +9,8 @@ import (
 
 // ranks lists the packages below the module's path from the lowest to the highest; "" is the root, package nexus.
 var ranks = [][]string{
-	{"", "sql", "sql/roles", "internal/seldom", "cmd/nexus-node/internal/config"},
-	{"internal/db", "internal/work", "internal/pgdev", "internal/places"},
+	{"", "sql", "sql/roles", "internal/seldom", "webhook/signature", "cmd/nexus-node/internal/config"},
+	{"internal/db", "internal/work", "internal/pgdev", "internal/places", "internal/cloudevent", "internal/post"},
 	{"internal/feed"},
 	{"internal/lease", "internal/invoke"},
 	{"internal/handlers", "internal/svc"},
