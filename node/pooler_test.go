@@ -165,9 +165,60 @@ func TestThroughATransactionPooler(t *testing.T) {
 			if n := dbtest.Get[int](db, `select count(distinct event_uid)::int from public.effect`); n != 2*each {
 				t.Errorf("%d events have effects, want %d", n, 2*each)
 			}
+			if locks := dbtest.Get[int](db, `select count(*)::int from pg_locks l join pg_stat_activity a using (pid)
+				where l.locktype = 'advisory' and a.state = 'idle' and a.datname = current_database()`); locks != 0 {
+				t.Errorf("%d advisory locks are held between transactions", locks)
+			}
 			stop()
 			if state := dbtest.Get[string](db, `select state from core.nodes order by last_heartbeat desc limit 1`); state != "stopped" {
 				t.Errorf("the node is %s", state)
+			}
+		})
+	}
+}
+
+// A pooler has no sessions to listen in. Wake-ups need a connection beside it, and where there is none polling brings what they would have.
+//
+// holds: N6
+func TestWakeUpsBesideAPooler(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		poll   time.Duration
+		beside bool
+	}{
+		"by wake-ups": {time.Hour, true},
+		"by polling":  {50 * time.Millisecond, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := newDB(t)
+			if c.beside {
+				blindfold(db)
+			}
+			cfg, err := pgxpool.ParseConfig(pgbouncer(t, db))
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+			pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(pool.Close)
+			to := node.Config{Namespace: ns, Poll: c.poll}
+			if c.beside {
+				to.WakeURL = db.URL
+			}
+			n := node.New(pool, to)
+			n.On("x", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return effect(ctx, tx, d, "") })
+			start(t, n)
+			for i := range 3 {
+				db.Wait(wanted)
+				if c.beside {
+					db.Wait(`select count(*) = 1 from pg_stat_activity where datname = current_database() and application_name like '%listen' and query = 'listen nexus_wake'`)
+				}
+				emit(t, db, "x", nil)
+				db.Wait(`select count(*) = $1 from public.effect`, i+1)
 			}
 		})
 	}

@@ -448,6 +448,55 @@ func TestDrainFinishesWhatRunsAndReleasesTheRest(t *testing.T) {
 	}
 }
 
+// What a node has claimed ahead goes to another node at once when it drains: not when the lease ends, and not when its handler does.
+//
+// holds: N4
+func TestWhatADrainingNodeHasClaimedAheadGoesToAnother(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"On", "OnLeased"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			db := newDB(t)
+			cfg := node.Config{Namespace: ns, Workers: 1, Lease: time.Hour, Grace: time.Hour}
+			if mode == "OnLeased" {
+				cfg.Workers, cfg.LeasedWorkers = 0, 1
+			}
+			running, finish, handled := make(chan struct{}), make(chan struct{}), 0
+			goOn := sync.OnceFunc(func() { close(finish) })
+			defer goOn()
+			n := node.New(db.Pool, cfg)
+			everyMode(db)[mode](n, "x", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error {
+				if handled++; handled == 20 { // by then it claims ahead
+					close(running)
+					<-finish
+				}
+				return effect(ctx, tx, d, "first")
+			})
+			emitMany(t, db, 400)
+			stop := start(t, n)
+			<-running
+			db.Wait(`select count(*) > 1 from pgmq.q_core_events_shop where vt > core.now()`)
+			go stop()
+			db.Wait(`select state = 'draining' from core.nodes`)
+
+			other := node.New(db.Pool, node.Config{Namespace: ns, ID: "other"})
+			everyMode(db)[mode](other, "x", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return effect(ctx, tx, d, "other") })
+			start(t, other)
+			db.Wait(`select count(*) = 1 from ` + undelivered)
+			goOn()
+			stop()
+			db.Wait(queueEmpty)
+			checkEffects(t, db, 400)
+			if got := dbtest.Get[int](db, `select count(*)::int from public.effect where note = 'first'`); got != 20 {
+				t.Errorf("the first node handled %d, want what it had begun", got)
+			}
+			if got := dbtest.Get[int](db, `select count(*)::int from public.effect where attempt <> 1`); got != 0 {
+				t.Errorf("%d took more than one attempt", got)
+			}
+		})
+	}
+}
+
 // holds: N4
 func TestHandlerThatIgnoresTheEndDoesNotHoldUpTheExit(t *testing.T) {
 	t.Parallel()
