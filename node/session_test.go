@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -154,6 +155,44 @@ func TestALocalRoleWorksWithTheAck(t *testing.T) {
 			}
 			if n := dbtest.Get[int](db, `select count(*)::int from core.delivery_errors`); n != 0 {
 				t.Errorf("%d attempts failed, at first: %s", n, dbtest.Get[string](db, `select error from core.delivery_errors order by error_id limit 1`))
+			}
+		})
+	}
+}
+
+// A call for several events that has left something lasting in its session, and then fails, cannot be run again in halves there. It must not
+// be run for ever in the same way either.
+// holds: session
+func TestABatchThatFailsInASessionItChanged(t *testing.T) {
+	t.Parallel()
+	for name, leased := range map[string]bool{"express": false, "under leases": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := newDB(t)
+			n := node.New(db.Pool, node.Config{Namespace: ns, Retry: nexus.RetryPolicy{MaxAttempts: 2, Base: quick.Base, Max: quick.Max, Jitter: -1}})
+			n.OnBatch("*", func(ctx context.Context, tx pgx.Tx, batch []*nexus.Delivery) error {
+				for _, d := range batch {
+					if _, err := tx.Exec(ctx, `listen leftover`); err != nil {
+						return err
+					}
+					if d.Type == "bad" {
+						return errors.New("bad")
+					}
+					if err := effect(ctx, tx, d, ""); err != nil {
+						return err
+					}
+				}
+				return nil
+			}).Leased = leased
+			for range 10 {
+				emit(t, db, "good", nil)
+			}
+			emit(t, db, "bad", nil)
+			start(t, n)
+			db.Wait(queueEmpty)
+			checkEffects(t, db, 10)
+			if n := dbtest.Get[int](db, `select count(*)::int from core.dead_letters where event_type = 'bad' and attempts = 2`); n != 1 {
+				t.Errorf("%d dead letters of two attempts", n)
 			}
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -104,6 +105,31 @@ func TestBatchesAreHandledAndCommitted(t *testing.T) {
 				}
 				if n := c.calls.Load(); n > 20 {
 					b.t.Errorf("%d calls for 500 events", n)
+				}
+			})
+		})
+	}
+}
+
+// Where a call that failed has left something in its session nothing more may run in that transaction, so the bad one is not found there.
+// The batch fails as a whole then: those who took it again as it was would come no further.
+// holds: session
+func TestABatchThatFailsInASessionItChanged(t *testing.T) {
+	t.Parallel()
+	for name, leased := range map[string]bool{"express": false, "under leases": true} {
+		t.Run(name, func(t *testing.T) {
+			handle := func(_ context.Context, _ pgx.Tx, batch []*nexus.Delivery) error {
+				if slices.ContainsFunc(batch, func(d *nexus.Delivery) bool { return d.Type == "bad" }) {
+					return nexus.Reject("bad")
+				}
+				return nil
+			}
+			batching(t, 1, &handlers.Handler{Batch: handle, Lease: leased}, func(b *batches) {
+				b.source.Lasting.Store(true)
+				b.source.Emit("x", "bad", "x", "x")
+				after(10 * time.Second)
+				if n := b.source.Left(); n != 0 || !strings.Contains(b.source.Reasons(), "reject bad") {
+					b.t.Errorf("%d left, settled: %s", n, b.source.Reasons())
 				}
 			})
 		})

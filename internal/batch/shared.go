@@ -31,9 +31,10 @@ type shared struct {
 	begun  []*entry
 	good   []*entry
 	bad    []work.Result
-	failed []*entry // those of bad
-	done   []*entry // good and failed, once they are settled
-	left   []*entry // not begun: the transaction has had its savepoints or its time, or its session is not as it was
+	failed []*entry   // those of bad
+	done   []*entry   // good and failed, once they are settled
+	left   []*entry   // not begun: the transaction has had its savepoints or its time, or its session is not as it was
+	undid  invoke.End // why a call was undone last
 }
 
 // part is what runs behind one savepoint. handlers is nil for On, where each item has its own.
@@ -113,6 +114,10 @@ func (r *shared) handle(items []*entry) *halt {
 	slices.Reverse(todo)
 	for first := true; len(todo) > 0; first = false {
 		if r.guards <= 0 || !first && (r.ctx.Err() != nil || r.tx.Lasting()) {
+			if len(r.good)+len(r.bad) == 0 {
+				// Who gets them next would come no further either.
+				return r.stopped()
+			}
 			for _, p := range slices.Backward(todo) {
 				r.left = append(r.left, p.items...)
 			}
@@ -144,6 +149,14 @@ func (r *shared) handle(items []*entry) *halt {
 		}
 	}
 	return nil
+}
+
+// stopped is the halt of a transaction that can go no further and has nothing to commit.
+func (r *shared) stopped() *halt {
+	if h := r.ours(r.undid); h != nil {
+		return h
+	}
+	return &halt{kind: haltFailed, reason: work.ReasonError, end: r.undid}
 }
 
 // begin notes whose handlers have been called in this transaction.
@@ -244,6 +257,7 @@ func (r *shared) try(p part) (again []part, good bool, h *halt) {
 		r.fail(p.items[0], e)
 		return nil, false, nil
 	}
+	r.undid = e
 	half := (len(p.items) + 1) / 2
 	return []part{{p.handlers, p.items[:half]}, {p.handlers, p.items[half:]}}, false, nil
 }

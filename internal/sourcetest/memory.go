@@ -21,6 +21,8 @@ const Attempts = 10
 
 // Memory is a source in memory. The zero value is an empty one.
 type Memory struct {
+	Lasting atomic.Bool // handlers leave in their session what cannot be put back
+
 	mu       sync.Mutex
 	last     int64
 	messages map[int64]*message

@@ -154,7 +154,7 @@ func (t *Tx) Forgive() {}
 func (t *Tx) Changed() bool { return false }
 
 // Lasting implements [engine.SharedTx].
-func (t *Tx) Lasting() bool { return false }
+func (t *Tx) Lasting() bool { return t.s.Lasting.Load() }
 
 // Outlived implements [engine.SharedTx].
 func (t *Tx) Outlived() bool { return false }
