@@ -38,6 +38,8 @@ const (
 	CodeScheduledEventDiffers = "NX209" // one with this id exists with other content
 	CodeScheduledEventDone    = "NX210" // it was appended, cancelled or has failed
 	CodeNotYoursToCommit      = "NX211" // the transaction is the node's
+	CodeConsumerDiffers       = "NX212" // the consumer exists with other patterns or options
+	CodeConsumerNotEmpty      = "NX213" // it still holds undelivered events
 
 	CodeLeaseLost      = "NX301"
 	CodeNodeSuperseded = "NX302" // a newer incarnation of the node took over

@@ -17,7 +17,7 @@ type NamespaceOptions struct {
 	UnhandledAfter  time.Duration     // how long a type that nobody handles may wait before it is reported (1 h)
 	MaxPayloadBytes int64             // 8 MB
 	DedupeFor       time.Duration     // how long dedupe keys are remembered (7 days)
-	DefaultConsumer Switch            // On; Off, for namespaces of named consumers only, is refused until there are any
+	DefaultConsumer Switch            // On; Off for namespaces that use named consumers only
 	Restricted      Switch            // On: only roles that the namespace is granted to may use it (Off)
 }
 

@@ -88,7 +88,6 @@ func TestNamespaceRefusals(t *testing.T) {
 		"its name":     {queue.CreateNamespace(ctx, db.Owner, "Shop", nil), nexus.ErrInvalid, nexus.CodeNamespaceName, "p_namespace"},
 		"none of it":   {queue.AlterNamespace(ctx, db.Owner, "none", nil), nexus.ErrNotFound, nexus.CodeNoNamespace, "p_namespace"},
 		"a switch":     {queue.CreateNamespace(ctx, db.Owner, "shop", &queue.NamespaceOptions{Restricted: "perhaps"}), nexus.ErrInvalid, nexus.CodeOptionValue, "restricted"},
-		"no consumer":  {queue.CreateNamespace(ctx, db.Owner, "shop", &queue.NamespaceOptions{DefaultConsumer: queue.Off}), nexus.ErrInvalid, nexus.CodeOptionValue, "default_consumer"},
 		"its metadata": {queue.CreateNamespace(ctx, db.Owner, "shop", &queue.NamespaceOptions{Metadata: json.RawMessage(`[]`)}), nexus.ErrInvalid, nexus.CodeOptionValue, "metadata"},
 		"metadata that is no JSON": {
 			queue.CreateNamespace(ctx, unasked{t}, "shop", &queue.NamespaceOptions{Metadata: json.RawMessage(`[`)}),

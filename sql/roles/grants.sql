@@ -62,6 +62,7 @@ begin
       -- consumer
       ('core.ack', '{nexus_consumer}'),
       ('core_node.consumer_settings', '{nexus_consumer}'),
+      ('core.create_consumer', '{nexus_consumer,nexus_operator}'),
       ('core_node.metrics_sample', '{nexus_consumer}'),
       ('core_node.claim', '{nexus_consumer}'),
       ('core_node.claim_batch', '{nexus_consumer}'),
@@ -100,6 +101,10 @@ begin
       ('core.preview_dead_letters', '{nexus_operator}'),
       ('core.resolve_dead_letter', '{nexus_operator}'),
       ('core.resolve_dead_letters', '{nexus_operator}'),
+      ('core.alter_consumer', '{nexus_operator}'),
+      ('core.pause_consumer', '{nexus_operator}'),
+      ('core.resume_consumer', '{nexus_operator}'),
+      ('core.drop_consumer', '{nexus_operator}'),
       ('core.purge_queue', '{nexus_operator}'),
       ('core.cancel_deliveries', '{nexus_operator}'),
       ('core.run_deliveries_now', '{nexus_operator}'),

@@ -4,7 +4,7 @@ select l.namespace, l.queue_name, l.missing
   from (select q.namespace, q.queue_name, m.missing
           from core.queues q
          cross join lateral core_private.missing_parts(q.queue_name) m (missing)
-         where m.missing <> '{}'
+         where m.missing <> '{}' and q.dropped_at is null
         union all
         select n.namespace, u.queue_name, array['registry']
           from core.namespaces n

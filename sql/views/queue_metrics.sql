@@ -7,7 +7,7 @@ select q.queue_name, m.queue_length, m.newest_msg_age_seconds, m.oldest_msg_age_
        q.namespace
   from core.queues q
  cross join lateral (select c.* from core_private.count_queue(q.queue_name) c offset 0) m
- where q.namespace = any ((select core_private.namespaces_read_by(current_user))::text[]);
+ where q.dropped_at is null and q.namespace = any ((select core_private.namespaces_read_by(current_user))::text[]);
 comment on view core.queue_metrics is 'One row a queue: length, ages, and how many wait for what. Exact up to 10,000 messages, estimates beyond; NULL while somebody holds a lock on the queue that forbids reading, and for one that has lost its table, which core.lost_queues tells.';
 comment on column core.queue_metrics.queue_name is 'The queue, by its name in pgmq.';
 comment on column core.queue_metrics.queue_length is 'Messages on the queue: visible, in_flight and waiting. What is delayed or parked is not on it.';

@@ -17,7 +17,8 @@ as $$
         (select max(l.replay_msg_id) from core.dead_letters l
            join core.consumers c on c.namespace = l.namespace and c.name = l.consumer where c.queue_name = p_queue),
         (select max(l.dlq_msg_id) from core.dead_letters l
-           join core.queues q on q.namespace = l.namespace and q.consumer_id is null where q.queue_name = p_queue),
+           join core.queues q on q.namespace = l.namespace and q.consumer_id is null and q.dropped_at is null
+          where q.queue_name = p_queue),
         0) / 1000000 + 1) * 1000000 + 1
 $$;
 comment on function core_private.above_known_ids(text) is 'A message id that is above all that anything still refers to on this queue.';

@@ -19,7 +19,7 @@ begin
                (array_agg(d.dead_letter_id order by d.dead_letter_id))[1:100] as ids,
                count(*)::integer as n
           from done d
-          left join core.queues q on q.namespace = d.namespace and q.consumer_id is null
+          left join core.queues q on q.namespace = d.namespace and q.consumer_id is null and q.dropped_at is null
          group by d.namespace, q.queue_name
     loop
         perform core_private.remove_copies(r.queue_name, r.copies);

@@ -22,7 +22,7 @@ begin
                             v_now) as due_at
               from core.dead_letters l
               join core.consumers c on c.namespace = l.namespace and c.name = l.consumer and c.kind = 'unordered'
-              left join core.queues q on q.namespace = l.namespace and q.consumer_id is null
+              left join core.queues q on q.namespace = l.namespace and q.consumer_id is null and q.dropped_at is null
              where l.dead_letter_id = any (p_ids) and l.source_kind = 'delivery' and l.status = 'pending'
                and to_regclass(core_private.queue_relation(c.queue_name)) is not null)
         select n.queue_name, n.dlq,

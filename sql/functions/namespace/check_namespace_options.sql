@@ -35,13 +35,7 @@ begin
     if p_options ? 'default_consumer'
        and coalesce(p_options ->> 'default_consumer', '') not in ('on', 'off', 'true', 'false') then
         perform core_private.fail_option('default_consumer', p_options -> 'default_consumer',
-            'Give "on", or leave it out.');
-    end if;
-    -- Nobody can create the named consumers that would get the events.
-    if (p_options ->> 'default_consumer')::boolean is false then
-        raise exception using errcode = 'NX005', column = 'default_consumer',
-            message = 'default_consumer cannot be off yet: nobody would get the events',
-            hint = 'Leave default_consumer out, or give "on". Named consumers, for which it is, are not here yet.';
+            'Give "on" or "off".');
     end if;
     if p_options ? 'restricted' and jsonb_typeof(p_options -> 'restricted') <> 'boolean' then
         perform core_private.fail_option('restricted', p_options -> 'restricted', 'Give true or false.');

@@ -50,13 +50,23 @@ begin
     -- And whoever schedules an event waits for this one.
     perform from core.namespaces n where n.namespace = p_namespace for update;
     if not coalesce(p_force, false) then
-        if exists (select from core.delayed d where d.queue_name = any (v_queues))
+        if exists (
+               select
+                 from core.delayed d
+                 join core.queues q on q.queue_name = d.queue_name and q.dropped_at is null
+                where d.queue_name = any (v_queues))
            or exists (select from core.scheduled_events e where e.namespace = p_namespace and e.status = 'pending')
            or exists (select from core.parked p where p.queue_name = any (v_queues))
            or exists (select from core.dead_letters l where l.namespace = p_namespace and l.resolved_at is null) then
             v_held := true;
         end if;
-        for v_queue in select unnest(v_queues) except select core.dead_letter_queue_name_for_namespace(p_namespace) loop
+        for v_queue in
+            select unnest(v_queues)
+            except
+            select core.dead_letter_queue_name_for_namespace(p_namespace)
+            except
+            select q.queue_name from core.queues q where q.dropped_at is not null
+        loop
             exit when v_held;
             continue when to_regclass(core_private.queue_relation(v_queue)) is null;
             execute format('select exists (select from %s)', core_private.queue_relation(v_queue)) into v_held;

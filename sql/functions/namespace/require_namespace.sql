@@ -25,7 +25,8 @@ begin
     select q.queue_name
       into v_lost
       from core.queues q
-     where q.namespace = p_namespace and core_private.missing_parts(q.queue_name) <> '{}'
+     where q.namespace = p_namespace and q.dropped_at is null
+       and core_private.missing_parts(q.queue_name) <> '{}'
      limit 1;
     if found then
         if v_admin then

@@ -33,7 +33,8 @@ begin
         select q.queue_name, m.missing
           from core.queues q
          cross join lateral core_private.missing_parts(q.queue_name) m (missing)
-         where q.namespace = p_namespace and (m.missing <> '{}' or q.queue_name = any (v_again))
+         where q.namespace = p_namespace and q.dropped_at is null
+           and (m.missing <> '{}' or q.queue_name = any (v_again))
          order by q.queue_name
     loop
         perform core_private.create_queue(r.queue_name);

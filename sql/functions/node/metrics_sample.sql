@@ -46,7 +46,7 @@ begin
             'lost_queues', (
                 select count(*)
                   from core.queues q
-                 where q.namespace = p_namespace
+                 where q.namespace = p_namespace and q.dropped_at is null
                    and to_regclass(core_private.queue_relation(q.queue_name)) is null),
             'dead_letters', (
                 select count(*)

@@ -13,7 +13,7 @@ begin
       into v_owner
       from core.queues q
       join core.namespaces n on n.namespace = q.namespace
-     where q.queue_name = p_queue;
+     where q.queue_name = p_queue and q.dropped_at is null;
     if not found or not core_private.has_duty(v_owner.namespace, 'read', v_owner.restricted) then
         perform core_private.queue_owner(p_queue, 'read');
     end if;

@@ -18,7 +18,7 @@ begin
       from core.queues q
       join core.namespaces n on n.namespace = q.namespace
       left join core.consumers c on c.consumer_id = q.consumer_id
-     where q.queue_name = p_queue;
+     where q.queue_name = p_queue and q.dropped_at is null;
     if not found then
         raise exception using errcode = 'NX103', column = 'p_queue',
             message = format('there is no queue %s', coalesce(quote_literal(left(p_queue, 100)), 'NULL')),

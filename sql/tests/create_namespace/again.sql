@@ -27,6 +27,8 @@ select throws_ok(format('select core.create_namespace(''x'', %L)', o), c, null, 
   from (values ('{"nope": 1}', 'NX004'), ('[]', 'NX005'), ('{"unhandled_after": 5}', 'NX005'), ('{"unhandled_after": "5"}', 'NX005'), ('{"unhandled_after": "five"}', 'NX005'),
                ('{"retry": {"base": "1 century"}}', 'NX005'), ('{"retry": {"jitter": 2}}', 'NX007'), ('{"retry": {"max_attempts": 0}}', 'NX007'),
                ('{"retry": {"shape": "square"}}', 'NX007'), ('{"retry": {"x": 1}}', 'NX007'), ('{"retry": {"base": "2 h", "max": "119 min"}}', 'NX007'), ('{"max_payload_bytes": 1.5}', 'NX005'), ('{"restricted": "yes"}', 'NX005'),
-               ('{"default_consumer": "maybe"}', 'NX005'), ('{"default_consumer": "off"}', 'NX005'), ('{"default_consumer": false}', 'NX005'), ('{"metadata": 3}', 'NX005')) v(o, c);
-select throws_ok($$select core.alter_namespace('shop', '{"default_consumer": "off"}')$$, 'NX005', 'default_consumer cannot be off yet: nobody would get the events', 'nor can it be switched off later');
+               ('{"default_consumer": "maybe"}', 'NX005'), ('{"metadata": 3}', 'NX005')) v(o, c);
+select lives_ok($$select core.alter_namespace('shop', '{"default_consumer": "off"}')$$, 'the consumer default can be switched off');
+select is((select e.message_id from core.emit('shop', 'a.b') e), null, 'then it gets nothing');
+select core.alter_namespace('shop', '{"default_consumer": "on"}');
 select ok(not exists (select from core.namespaces where namespace = 'x'), 'nothing is stored of what was refused');

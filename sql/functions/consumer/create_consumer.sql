@@ -1,0 +1,59 @@
+-- Nodes create what they subscribe to, so who consumes may. No lock stands between this and emit: an emit that does not
+-- see the consumer does not know its generation either.
+create or replace function core.create_consumer(
+    p_namespace text, p_consumer text, p_patterns text[], p_options jsonb = '{}')
+returns boolean
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_known    constant text[] := array[
+        'from', 'retry', 'unhandled_after', 'max_in_flight', 'rate', 'kind', 'lanes', 'exhausted'];
+    v_now      timestamptz := core_private.now();
+    v_patterns text[];
+    v_differ   record;
+    v_queue    text;
+    v_id       integer;
+    v_new      bigint;
+begin
+    perform core_private.require_consuming(p_namespace);
+    perform core_private.check_consumer_name(p_consumer);
+    v_patterns := core_private.check_patterns(p_patterns);
+    perform core_private.check_consumer_options(p_options, v_known);
+    for v_round in 1 .. 2 loop
+        if exists (select from core.consumers c where c.namespace = p_namespace and c.name = p_consumer) then
+            select *
+              into v_differ
+              from core_private.differing_consumer_options(p_namespace, p_consumer, v_patterns, p_options);
+            if v_differ.said is not null then
+                raise exception using errcode = 'NX212', column = 'p_options',
+                    message = format('consumer %s of namespace %s exists with other patterns or options: %s',
+                        quote_literal(p_consumer), quote_literal(p_namespace), v_differ.said),
+                    hint = 'Leave out what you have no opinion about, or change it with core.alter_consumer.';
+            end if;
+            return false;
+        elsif v_round = 1 then
+            -- Whoever creates or drops one beside is waited for.
+            perform core_private.lock_namespace(p_namespace, false);
+            perform from core.namespaces n where n.namespace = p_namespace for no key update;
+            if not found then
+                perform core_private.fail_unknown_namespace(p_namespace);
+            end if;
+        end if;
+    end loop;
+    v_queue := core_private.free_queue_name(p_namespace, p_consumer);
+    v_new := core_private.raise_generation(p_namespace);
+    insert into core.consumers (
+        namespace, name, patterns, queue_name, starts_from, created_generation, created_at)
+    values (
+        p_namespace, p_consumer, v_patterns, v_queue, 'now', v_new, v_now)
+    returning consumer_id into v_id;
+    insert into core_private.consumer_patterns (consumer_id, generation, patterns) values (v_id, v_new, v_patterns);
+    perform core_private.apply_consumer_options(v_id, p_options);
+    insert into core.queues (queue_name, namespace, consumer_id, created_at) values (v_queue, p_namespace, v_id, v_now);
+    perform core_private.create_queue(v_queue);
+    perform core_private.audit('create_consumer', p_namespace, p_consumer, null,
+        jsonb_build_object('patterns', v_patterns, 'options', p_options));
+    return true;
+end $$;
+comment on function core.create_consumer(text, text, text[], jsonb) is 'Creates a named consumer with a queue of its own, to which from then on every event is delivered whose type matches one of the patterns (event types, prefix.*, prefix:* or *); true if it did, false if it was there. Patterns and options that are given again must be those in force; an option that is left out may be anything. Options: from ("now"), retry, unhandled_after, max_in_flight, rate ("100/min"), kind ("unordered"), exhausted ("dead"). Who may consume or operate may create. Raises NX004, NX005, NX007, NX008, NX101, NX202, NX212, NX401, NX402.';
