@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -39,21 +38,17 @@ func lookJobs(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 
 // ownerless names the jobs whose owner is gone, with the lines that remove them.
 func ownerless(ctx context.Context, pool *pgxpool.Pool) (names []string, lines mend, err error) {
-	rows, err := pool.Query(ctx, `select j.jobid, j.username::text, coalesce(j.jobname::text, '') from cron.job j
+	type job struct {
+		ID          int64
+		Owner, Name string
+	}
+	orphans, err := records[job](ctx, pool, `select j.jobid, j.username::text, coalesce(j.jobname::text, '') from cron.job j
 		where not exists (select from pg_catalog.pg_roles r where r.rolname::text = j.username::text)
 		order by j.jobid limit 100`)
-	if err != nil {
-		return nil, nil, err
+	for _, j := range orphans {
+		lines = append(lines, statement("select cron.unschedule(%d); -- as a superuser", j.ID))
+		names = append(names, fmt.Sprintf("job %d %s of %s", j.ID, literal(j.Name), j.Owner))
 	}
-	var (
-		id          int64
-		owner, name string
-	)
-	_, err = pgx.ForEachRow(rows, []any{&id, &owner, &name}, func() error {
-		lines = append(lines, statement("select cron.unschedule(%d); -- as a superuser", id))
-		names = append(names, fmt.Sprintf("job %d %s of %s", id, literal(name), owner))
-		return nil
-	})
 	return names, lines, err
 }
 
@@ -64,15 +59,11 @@ func lookDrift(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		Kind, Job, Detail string
 		Unknown           bool // a job of nexus_scheduler's that Nexus never made, and does not touch
 	}
-	rows, err := pool.Query(ctx, `select coalesce(d.jobid, 0), d.kind, coalesce(d.jobname, 'job ' || d.jobid, ''), d.detail,
+	all, err := records[drift](ctx, pool, `select coalesce(d.jobid, 0), d.kind, coalesce(d.jobname, 'job ' || d.jobid, ''), d.detail,
 			d.kind = 'orphaned' and d.task_id is null and d.jobname like 'nexus:%'
 		  from core.cron_drift d
 		where d.kind <> 'wrong_database' or (select s.setting from pg_catalog.pg_settings s where s.name = 'cron.database_name') = pg_catalog.current_database()
 		order by d.kind = 'foreign_owner', d.kind, d.jobname limit 100`)
-	if err != nil {
-		return finding{}, err
-	}
-	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[drift])
 	if err != nil {
 		return finding{}, err
 	}
@@ -127,15 +118,11 @@ func lookRuns(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		return broken(lines, "nexus_scheduler, as whom the jobs run, %s", some(hindrances)), nil
 	}
 	type run struct{ Job, Message string }
-	rows, err := pool.Query(ctx, `select coalesce(r.jobname, 'job ' || r.jobid), coalesce(r.return_message, 'no message')
+	runs, err := records[run](ctx, pool, `select coalesce(r.jobname, 'job ' || r.jobid), coalesce(r.return_message, 'no message')
 		from (select distinct on (d.jobid) d.* from core.cron_job_runs d order by d.jobid, d.runid desc) r
 		where r.status = 'failed' and not (r.return_message ~ 'connection failed|background process|startup timeout|server restarted|is not permitted to log in|too many connections for role'
 			and exists (select from core.cron_job_runs s where s.runid > r.runid and s.status = 'succeeded'))
 		order by r.runid desc limit 100`)
-	if err != nil {
-		return finding{}, err
-	}
-	runs, err := pgx.CollectRows(rows, pgx.RowToStructByPos[run])
 	if err != nil {
 		return finding{}, err
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -42,12 +41,8 @@ func lookHorizon(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		XminAge                              int64
 		Super                                bool
 	}
-	rows, err := pool.Query(ctx, `select kind, coalesce(name, ''), coalesce(role_name, ''), coalesce(application, ''), coalesce(state, ''),
+	held, err := records[blocker](ctx, pool, `select kind, coalesce(name, ''), coalesce(role_name, ''), coalesce(application, ''), coalesce(state, ''),
 		coalesce(pid, 0), age, coalesce(xmin_age, 0), `+ofSuperuser+` from core.blockers where kind <> 'lock'`)
-	if err != nil {
-		return finding{}, err
-	}
-	held, err := pgx.CollectRows(rows, pgx.RowToStructByPos[blocker])
 	if err != nil {
 		return finding{}, err
 	}
@@ -104,12 +99,8 @@ func lookLocks(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		Age                      time.Duration
 		Super                    bool
 	}
-	rows, err := pool.Query(ctx, `select pid, coalesce(role_name, ''), coalesce(application, ''), name, age, `+ofSuperuser+` from core.blockers
+	holders, err := records[holder](ctx, pool, `select pid, coalesce(role_name, ''), coalesce(application, ''), name, age, `+ofSuperuser+` from core.blockers
 		where kind = 'lock' and age > $1 order by age desc`, lockedFor)
-	if err != nil {
-		return finding{}, err
-	}
-	holders, err := pgx.CollectRows(rows, pgx.RowToStructByPos[holder])
 	if err != nil {
 		return finding{}, err
 	}
@@ -149,15 +140,11 @@ func lookDeadRows(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		Dead int64
 		Last *time.Time
 	}
-	rows, err := pool.Query(ctx, `select pg_catalog.format('%I.%I', s.schemaname, s.relname), s.n_dead_tup, greatest(s.last_autovacuum, s.last_vacuum)
+	tables, err := records[table](ctx, pool, `select pg_catalog.format('%I.%I', s.schemaname, s.relname), s.n_dead_tup, greatest(s.last_autovacuum, s.last_vacuum)
 		  from pg_catalog.pg_stat_all_tables s
 		 where (s.schemaname in ('core', 'core_node', 'core_private') or s.schemaname = 'pgmq' and pg_catalog.starts_with(s.relname, 'q_core_events_'))
 		   and s.n_dead_tup > 50000 and s.n_dead_tup > s.n_live_tup
 		 order by s.n_dead_tup desc limit 20`)
-	if err != nil {
-		return finding{}, err
-	}
-	tables, err := pgx.CollectRows(rows, pgx.RowToStructByPos[table])
 	if err != nil {
 		return finding{}, err
 	}
@@ -220,11 +207,7 @@ func lookClock(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 }
 
 func lookPublications(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
-	rows, err := pool.Query(ctx, `select pubname::text from pg_catalog.pg_publication where puballtables order by 1 limit 20`)
-	if err != nil {
-		return finding{}, err
-	}
-	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	names, err := column(ctx, pool, `select pubname::text from pg_catalog.pg_publication where puballtables order by 1 limit 20`)
 	if err != nil {
 		return finding{}, err
 	}
@@ -241,17 +224,13 @@ func lookPublications(ctx context.Context, pool *pgxpool.Pool) (finding, error) 
 // lookLeases finds messages that are hidden for longer than any lease Nexus gives, by somebody's pgmq.read or set_vt. It looks at
 // the oldest of each queue, which is where they are.
 func lookLeases(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
-	rows, err := pool.Query(ctx, `select q.queue_name || ' ' || p.msg_id
+	stuck, err := column(ctx, pool, `select q.queue_name || ' ' || p.msg_id
 		  from (select q.queue_name from core.queues q
 		         where q.consumer_id is not null
 		           and not exists (select from core.lost_queues l where l.queue_name = q.queue_name and 'queue' = any (l.missing)) offset 0) q
 		 cross join lateral core.peek(q.queue_name, 100) p
 		 where p.state = 'in_flight' and p.vt > (select core.now()) + interval '1 hour'
 		 order by 1 limit 100`)
-	if err != nil {
-		return finding{}, err
-	}
-	stuck, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return finding{}, err
 	}
@@ -268,12 +247,8 @@ func lookLeases(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 
 func lookFetch(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	type node struct{ Namespace, ID string }
-	rows, err := pool.Query(ctx, `select namespace, node_id from core.node_status
+	deaf, err := records[node](ctx, pool, `select namespace, node_id from core.node_status
 		where alive and state = 'active' and (metadata ->> 'fetch_age_seconds')::float8 > 60 order by node_id limit 100`)
-	if err != nil {
-		return finding{}, err
-	}
-	deaf, err := pgx.CollectRows(rows, pgx.RowToStructByPos[node])
 	if err != nil {
 		return finding{}, err
 	}

@@ -64,17 +64,13 @@ func lookOwners(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		Name, Relation, Owner string
 		May                   bool // nexus_owner may take it
 	}
-	rows, err := pool.Query(ctx, `select p.partition_name, pg_catalog.format('%I.%I', n.nspname, c.relname), p.owner::text,
+	others, err := records[partition](ctx, pool, `select p.partition_name, pg_catalog.format('%I.%I', n.nspname, c.relname), p.owner::text,
 			pg_catalog.pg_has_role('nexus_owner', p.owner, 'usage')
 		  from core.partitions p
 		  join pg_catalog.pg_inherits i on i.inhparent = 'core.event_log'::regclass
 		  join pg_catalog.pg_class c on c.oid = i.inhrelid and c.relname::text = p.partition_name
 		  join pg_catalog.pg_namespace n on n.oid = c.relnamespace
 		 where p.owner <> 'nexus_owner' order by 4 desc, 1 limit 100`)
-	if err != nil {
-		return finding{}, err
-	}
-	others, err := pgx.CollectRows(rows, pgx.RowToStructByPos[partition])
 	if err != nil {
 		return finding{}, err
 	}
@@ -105,12 +101,8 @@ func lookLostQueues(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		Namespace, Name string
 		Missing         []string
 	}
-	rows, err := pool.Query(ctx, `select namespace, queue_name, missing from core.lost_queues
+	lost, err := records[queue](ctx, pool, `select namespace, queue_name, missing from core.lost_queues
 		order by missing && '{queue, registry}' desc, namespace, queue_name limit 100`)
-	if err != nil {
-		return finding{}, err
-	}
-	lost, err := pgx.CollectRows(rows, pgx.RowToStructByPos[queue])
 	if err != nil {
 		return finding{}, err
 	}
@@ -223,12 +215,8 @@ func lookSweeps(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		LastError *string
 		Enabled   bool
 	}
-	rows, err := pool.Query(ctx, `select name, failures, last_error, enabled from core.sweep_status
+	bad, err := records[sweep](ctx, pool, `select name, failures, last_error, enabled from core.sweep_status
 		where failures > 0 or not enabled order by failures desc, name`)
-	if err != nil {
-		return finding{}, err
-	}
-	bad, err := pgx.CollectRows(rows, pgx.RowToStructByPos[sweep])
 	if err != nil {
 		return finding{}, err
 	}
@@ -271,28 +259,23 @@ func times(n int) string {
 }
 
 func lookNodes(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
-	rows, err := pool.Query(ctx, `select namespace, node_id, state <> 'lost' from core.node_status
+	type node struct {
+		Namespace, ID string
+		Unmarked      bool
+	}
+	gone, err := records[node](ctx, pool, `select namespace, node_id, state <> 'lost' from core.node_status
 		where state = 'lost' or state in ('starting', 'active', 'draining') and not alive order by last_heartbeat desc limit 100`)
 	if err != nil {
 		return finding{}, err
 	}
-	var (
-		lost, fix []string
-		ns, id    string
-		unmarked  bool
-		forget    mend
-	)
-	reap := statement("select core_node.reap_nodes(); -- as a member of nexus_admin")
-	_, err = pgx.ForEachRow(rows, []any{&ns, &id, &unmarked}, func() error {
-		lost = append(lost, id)
-		if unmarked {
-			fix = []string{reap}
+	var lost, fix []string
+	var forget mend
+	for _, n := range gone {
+		lost = append(lost, n.ID)
+		if n.Unmarked {
+			fix = []string{statement("select core_node.reap_nodes(); -- as a member of nexus_admin")}
 		}
-		forget = append(forget, command("nexus-node node forget %s -n %s # as a member of nexus_operator", quoted(id), quoted(ns)))
-		return nil
-	})
-	if err != nil {
-		return finding{}, err
+		forget = append(forget, command("nexus-node node forget %s -n %s # as a member of nexus_operator", quoted(n.ID), quoted(n.Namespace)))
 	}
 	if len(lost) > 0 {
 		lines := slices.Concat(mend{advice("see why they ended; then, to take them off the list:")}, mend(fix), forget)
@@ -327,17 +310,13 @@ func lookQueueTables(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		Security bool
 		Triggers []string
 	}
-	rows, err := pool.Query(ctx, `select c.relname::text, c.relforcerowsecurity, array(
+	tables, err := records[table](ctx, pool, `select c.relname::text, c.relforcerowsecurity, array(
 			select t.tgname::text from pg_catalog.pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal order by 1)
 		  from pg_catalog.pg_class c
 		  join pg_catalog.pg_namespace n on n.oid = c.relnamespace
 		 where n.nspname = 'pgmq' and pg_catalog.starts_with(c.relname, 'q_core_events_') and c.relkind in ('r', 'p')
 		   and (c.relforcerowsecurity or exists (select from pg_catalog.pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal))
 		 order by 1 limit 100`)
-	if err != nil {
-		return finding{}, err
-	}
-	tables, err := pgx.CollectRows(rows, pgx.RowToStructByPos[table])
 	if err != nil {
 		return finding{}, err
 	}
