@@ -384,6 +384,43 @@ func TestStopGivesUpABatchThatDoesNotEnd(t *testing.T) {
 	})
 }
 
+// A batch whose transaction is long in coming begins nothing any more once the others were given up: a handler that ignores its end would hold up
+// the exit for ever.
+//
+// holds: N4
+func TestNothingBeginsAfterTheGraceOfBatches(t *testing.T) {
+	var calls atomic.Int32
+	var back chan struct{} // made in the bubble, or nobody waits durably
+	batching(t, 1, &handlers.Handler{Lease: true, Batch: func(context.Context, pgx.Tx, []*nexus.Delivery) error {
+		calls.Add(1)
+		<-back
+		return nil
+	}}, func(b *batches) {
+		back = make(chan struct{})
+		b.source.Fault(func(_ context.Context, op string, _ []work.Result) error {
+			if op == "begin" {
+				<-time.After(10*time.Second + engine.ExitMargin + engine.ExitMargin/2)
+			}
+			return nil
+		})
+		b.source.Emit("x")
+		after(time.Millisecond)
+		stopped := make(chan struct{})
+		go func() { b.stop(10 * time.Second); close(stopped) }()
+		after(time.Minute)
+		select {
+		case <-stopped:
+		default:
+			b.t.Error("it does not end")
+		}
+		if n := calls.Load(); n != 0 || b.source.Reasons() != "release "+nexus.ErrDraining.Error() {
+			b.t.Errorf("%d calls, settled %q", n, b.source.Reasons())
+		}
+		close(back)
+		<-stopped
+	})
+}
+
 // Batches that are to finish take up nothing new, and wait for what they have in hand as long as it lasts, or until they may no longer.
 //
 // holds: N1-changes
