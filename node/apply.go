@@ -24,7 +24,8 @@ func (h *Handler) Remove() {
 func (h *Handler) Done() <-chan struct{} { return h.calls.done }
 
 // Apply makes a node that runs handle what is registered now: what On and its kin have added since Run or the last Apply, without what [Handler.Remove]
-// has taken away. All of it changes at once, so a type may go from one mode to another.
+// has taken away. All of it changes at once, so a type may go from one mode to another. After that the services begin that [Node.Add] was given
+// meanwhile; what they declare is declared when Apply returns.
 //
 // When it returns nil, the database and other nodes know what this one handles. Events that waited or were parked for want of it are coming, and what is
 // emitted from then on goes to these handlers alone. What the node had in hand goes on under the handlers that it was claimed for, as long as it takes,
@@ -32,7 +33,7 @@ func (h *Handler) Done() <-chan struct{} { return h.calls.done }
 // and are parked and given up as all that nobody handles.
 //
 // It waits for a database that is away until ctx ends. After an error the node goes on with the handlers that it had, and the registrations stay for the
-// next Apply. Errors are [nexus.ErrInvalid] of a registration, as from Run, and what the database says; [nexus.ErrDraining] of a node that ends, and
+// next Apply. Errors are [nexus.ErrInvalid] of a registration, as from Run, what a service cannot declare, and what the database says; [nexus.ErrDraining] of a node that ends, and
 // [ErrNotRunning] of one that has. How many workers there are was decided when the node began to run. A node that has not been started only judges
 // what is registered, since Run takes it.
 func (n *Node) Apply(ctx context.Context) error {
@@ -62,8 +63,15 @@ func (n *Node) Apply(ctx context.Context) error {
 	return r.apply(ctx, n)
 }
 
-// apply changes the handlers, one call after the other.
 func (r *run) apply(ctx context.Context, n *Node) error {
+	if err := r.handle(ctx, n); err != nil {
+		return err
+	}
+	return r.beginAdded(ctx, n)
+}
+
+// handle changes the handlers, one call after the other.
+func (r *run) handle(ctx context.Context, n *Node) error {
 	select {
 	case r.applying <- struct{}{}:
 		defer func() { <-r.applying }()
@@ -123,6 +131,8 @@ func (r *run) change(ctx context.Context, next *plan) bool {
 // abilities are what a node with these handlers and its services can do.
 func (r *run) abilities(p *plan) (can work.Abilities) {
 	can.Types, can.Consumers = p.types()
+	r.serving.Lock()
+	defer r.serving.Unlock()
 	for _, s := range r.services {
 		s.mu.Lock()
 		can.Types, can.Consumers = append(can.Types, s.can.Types...), append(can.Consumers, s.can.Consumers...)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -285,6 +286,91 @@ func TestApplyRefusesWhatRunWould(t *testing.T) {
 	checkEffects(t, db, 1)
 	n.OnLeased("y", leased).Workers = 50
 	apply(t, n) // Config.Workers has had its effect
+}
+
+// A handler that runs keeps its settings: a change would have no effect, so nobody is to go on believing in it.
+//
+// holds: N1-changes
+func TestSettingsOfAHandlerThatRunsDoNotChange(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	n := node.New(withConns(t, db, 4), node.Config{Namespace: ns, Workers: 2})
+	h := n.On("x", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return effect(ctx, tx, d, "") })
+	start(t, n)
+	db.Wait(`select count(*) = 1 from core.nodes where state = 'active'`)
+	was := *h
+	for field, change := range map[string]func(){
+		"Name":    func() { h.Name = "y" },
+		"Retry":   func() { h.Retry = quick },
+		"Timeout": func() { h.Timeout = time.Minute },
+		"Workers": func() { h.Workers = 1 },
+		"Batch":   func() { h.Batch = 10 },
+		"Linger":  func() { h.Linger = time.Second },
+		"Leased":  func() { h.Leased = true },
+		"Express": func() { h.Express = true },
+	} {
+		change()
+		err := n.Apply(t.Context())
+		if e, is := errors.AsType[*nexus.Error](err); !is || !errors.Is(err, nexus.ErrInvalid) || e.Field != "Handler(x)."+field {
+			t.Errorf("%s: %v, want an error that names it", field, err)
+		}
+		h.Name, h.Retry, h.Timeout, h.Workers = was.Name, was.Retry, was.Timeout, was.Workers
+		h.Batch, h.Linger, h.Leased, h.Express = was.Batch, was.Linger, was.Leased, was.Express
+	}
+	apply(t, n)
+	h.Workers = 1
+	h.Remove()
+	apply(t, n) // of one that goes nobody asks
+	ends(t, h)
+}
+
+// What runs other handlers goes on as it is: what it has claimed is not given back, and in no mode does another one take its place.
+//
+// holds: N1-changes
+func TestApplyLeavesAloneWhatDoesNotChange(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"On", "OnLeased"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			db := newDB(t)
+			cfg := node.Config{Namespace: ns, Workers: 1, Lease: time.Hour}
+			if mode == "OnLeased" {
+				cfg.Workers, cfg.LeasedWorkers = 0, 1
+			}
+			running, finish, handled := make(chan struct{}), make(chan struct{}), 0
+			goOn := sync.OnceFunc(func() { close(finish) })
+			defer goOn()
+			n := node.New(db.Pool, cfg)
+			everyMode(db)[mode](n, "x", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error {
+				if handled++; handled == 20 { // by then it claims ahead
+					close(running)
+					<-finish
+				}
+				return effect(ctx, tx, d, fmt.Sprint(d.Deferrals))
+			})
+			emitMany(t, db, 400)
+			start(t, n)
+			<-running
+			db.Wait(`select count(*) > 1 from pgmq.q_core_events_shop where vt > core.now()`)
+			var others []*node.Handler
+			for name, on := range everyMode(db) {
+				if name != mode {
+					others = append(others, on(n, "y."+strings.ReplaceAll(name, " ", "-"), func(context.Context, pgx.Tx, *nexus.Delivery) error { return nil }))
+				}
+			}
+			apply(t, n)
+			for _, other := range others {
+				other.Remove()
+			}
+			apply(t, n)
+			goOn()
+			db.Wait(queueEmpty)
+			checkEffects(t, db, 400)
+			if got := dbtest.Get[int](db, `select count(*)::int from public.effect where attempt <> 1 or note <> '0'`); got != 0 {
+				t.Errorf("%d were given back or tried again", got)
+			}
+		})
+	}
 }
 
 // While the database cannot do it, Apply waits; after that the node goes on as it was, and the database knows what holds.

@@ -65,7 +65,8 @@ type plan struct {
 	given     struct{ id, express bool } // rather than completed
 	consumers []*planned
 	made      map[*Handler]*handlers.Handler
-	metrics   *observe.Metrics // nil: none
+	asked     map[*Handler]settings // of those that were made, as they were then
+	metrics   *observe.Metrics      // nil: none
 	wake      *pgx.ConnConfig
 }
 
@@ -82,7 +83,7 @@ func (n *Node) plan() (*plan, error) {
 	if err := p.complete(n.pool); err != nil {
 		return nil, err
 	}
-	if err := p.take(n.consumers, nil); err != nil {
+	if err := p.take(n.consumers, new(plan)); err != nil {
 		return nil, err
 	}
 	return p, p.effective(n.pool, n.registered())
@@ -93,26 +94,29 @@ func (n *Node) replan(p *plan) (*plan, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	next := *p
-	if err := next.take(n.consumers, p.made); err != nil {
+	if err := next.take(n.consumers, p); err != nil {
 		return nil, err
 	}
 	return &next, next.fit(n.pool, n.registered())
 }
 
 // take takes the handlers of consumers, those that were made before as they are.
-func (s *plan) take(consumers []*consumer, before map[*Handler]*handlers.Handler) error {
-	s.consumers, s.made = nil, map[*Handler]*handlers.Handler{}
+func (s *plan) take(consumers []*consumer, before *plan) error {
+	s.consumers, s.made, s.asked = nil, map[*Handler]*handlers.Handler{}, map[*Handler]settings{}
 	for _, c := range consumers {
 		var list []*handlers.Handler
 		for _, h := range c.handlers {
-			one, ok := before[h]
-			if !ok {
-				var err error
-				if one, err = s.handler(h); err != nil {
-					return err
-				}
+			one, ok := before.made[h]
+			var err error
+			if ok {
+				err = h.unchanged(before.asked[h])
+			} else {
+				one, err = s.handler(h)
 			}
-			s.made[h] = one
+			if err != nil {
+				return err
+			}
+			s.made[h], s.asked[h] = one, h.settings()
 			list = append(list, one)
 		}
 		handlers, err := handlers.New(list, s.Retry)

@@ -13,7 +13,7 @@ import (
 )
 
 // Handler is a registration. Its fields may be set until Run, or [Node.Apply] where the node runs already, which refuse what can have no effect:
-// [nexus.ErrInvalid] names the field. Later they are not read any more.
+// [nexus.ErrInvalid] names the field. That includes a field that was changed later: remove the handler then, and register another one.
 //
 // Handlers that share an event share its policy and its context: of each field of Retry the first one that sets it decides, and the
 // longest Timeout.
@@ -35,6 +35,53 @@ type Handler struct {
 
 	node  *Node
 	calls *calls
+}
+
+// settings are what a user may set.
+type settings struct {
+	name    string
+	retry   nexus.RetryPolicy
+	timeout time.Duration
+	workers int
+	batch   int
+	linger  time.Duration
+	leased  bool
+	express bool
+}
+
+func (h *Handler) settings() settings {
+	return settings{h.Name, h.Retry, h.Timeout, h.Workers, h.Batch, h.Linger, h.Leased, h.Express}
+}
+
+// unchanged refuses a setting that is not what it was when the handler was taken, since nothing would come of it.
+func (h *Handler) unchanged(was settings) error {
+	is := h.settings()
+	if is == was {
+		return nil
+	}
+	field := fmt.Sprintf("Handler(%s)", was.name)
+	if was.name == "" {
+		field = fmt.Sprintf("Handler(%s)", h.pattern)
+	}
+	switch {
+	case is.name != was.name:
+		field += ".Name"
+	case is.retry != was.retry:
+		field += ".Retry"
+	case is.timeout != was.timeout:
+		field += ".Timeout"
+	case is.workers != was.workers:
+		field += ".Workers"
+	case is.batch != was.batch:
+		field += ".Batch"
+	case is.linger != was.linger:
+		field += ".Linger"
+	case is.leased != was.leased:
+		field += ".Leased"
+	case is.express != was.express:
+		field += ".Express"
+	}
+	return invalid(field, field+" was changed while the handler runs", "remove the handler, and register one with these settings")
 }
 
 // On handles an event type ("prefix.*", "prefix:*" and "*" are patterns) in a transaction that also holds the acknowledgement:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -49,10 +50,14 @@ type run struct {
 	now      atomic.Pointer[plan] // with the handlers that the database was told last
 	applying chan struct{}        // full while handlers are changed
 	hosted   []*hosted            // the consumers of the plan, in its order
-	services []*served
 	runners  *runners
 	session  *invoke.Session
 	drained  context.Context // ends when the node begins to drain
+
+	serving  sync.Mutex
+	services []*served     // those of the node, as far as they were begun
+	adding   chan struct{} // full while some begin
+	fail     func(error)   // ends the run
 
 	telling sync.Mutex  // the database is told one thing at a time about what the node can do
 	gone    bool        // it was told goodbye
@@ -99,7 +104,7 @@ func newRun(ctx context.Context, pool *pgxpool.Pool, p *plan) (*run, error) {
 		return nil, invalid("pool", "the pool's configuration does not serve a second one: "+err.Error(), "make the pool with pgxpool.NewWithConfig")
 	}
 	r := &run{
-		plan: p, applying: make(chan struct{}, 1), runners: newRunners(), drained: ctx,
+		plan: p, applying: make(chan struct{}, 1), adding: make(chan struct{}, 1), runners: newRunners(), drained: ctx,
 		pool: pool, own: own, values: context.WithoutCancel(ctx), due: make(chan struct{}, 1), delayedDue: make(chan struct{}, 1), nudged: make(chan struct{}, 1),
 		places: places.New(p.Workers), leasedPlaces: places.New(p.LeasedWorkers),
 		member: &member.Member{Pool: own, Namespace: p.Namespace, Wanted: p.ID, Given: p.given.id},
@@ -208,19 +213,16 @@ func (r *run) run(ctx context.Context, n *Node) error {
 		one.Start()
 		r.runners.add(one)
 	}
+	// The helpers outlive drained: handlers that are given time to finish need a node that still counts as alive.
+	helping, end := context.WithCancelCause(r.values)
+	r.fail = end
+	services := r.adopt(n, math.MaxInt)
 	state := &running{runners: r.runners, places: r.allPlaces(), poll: r.Poll, absence: &r.absence}
 	n.setRunning(state, r)
 	defer r.measure(n)()
 	types, _ := r.types()
 	log.Info("node runs", "event_types", types, "workers", r.Workers, "leased_workers", r.LeasedWorkers)
 
-	// The helpers outlive drained: handlers that are given time to finish need a node that still counts as alive.
-	helping, end := context.WithCancelCause(r.values)
-	n.mu.Lock()
-	for _, s := range n.services {
-		r.services = append(r.services, r.serve(s, end))
-	}
-	n.mu.Unlock()
 	var helpers sync.WaitGroup
 	helpers.Go(func() { r.beat(helping, drained, stop, end) })
 	helpers.Go(func() { r.listen(helping) })
@@ -230,7 +232,7 @@ func (r *run) run(ctx context.Context, n *Node) error {
 	helpers.Go(func() { r.upkeep(drained) })
 	helpers.Go(func() { r.tick(drained) })
 	helpers.Go(func() { r.timer(drained) })
-	for _, s := range r.services {
+	for _, s := range services {
 		r.runners.add(s)
 		go s.begin(drained)
 	}

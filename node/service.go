@@ -23,7 +23,8 @@ type Service interface {
 }
 
 // Add gives the node services to run. They begin once the node is registered; what one of them returns comes out of Run. The first
-// [Node.Work] declares what they declare, and returns what they say. What is added while the node runs does not begin.
+// [Node.Work] declares what they declare, and returns what they say. What is added while the node runs begins with
+// the next [Node.Apply].
 func (n *Node) Add(s ...Service) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -58,15 +59,22 @@ func (r *run) serve(of Service, fail func(error)) *served {
 
 // begin declares what the service rests on, and begins to run it.
 func (s *served) begin(drained context.Context) {
-	defer close(s.begun)
-	err := s.r.patiently(drained, func(ctx context.Context) error { return s.of.Declare(ctx, s.host) })
-	if err != nil {
-		if drained.Err() == nil {
-			s.host.Fail(err)
-		}
-		return
+	err := s.declare(drained)
+	if err != nil && drained.Err() == nil {
+		s.host.Fail(err)
 	}
-	if drained.Err() != nil {
+	s.start(err == nil && drained.Err() == nil)
+}
+
+// declare declares what the service rests on.
+func (s *served) declare(ctx context.Context) error {
+	return s.r.patiently(ctx, func(ctx context.Context) error { return s.of.Declare(ctx, s.host) })
+}
+
+// start begins to run the service, unless it never will.
+func (s *served) start(will bool) {
+	defer close(s.begun)
+	if !will {
 		return
 	}
 	if runner := s.of.Runner(s.host); runner != nil {
@@ -168,6 +176,56 @@ func (r *run) told(ctx context.Context, s *served, can work.Abilities) error {
 		set(before)
 	}
 	return err
+}
+
+// adopt prepares to run those services of the node that the run does not have yet, as many as there are or the next one, and notes them.
+func (r *run) adopt(n *Node, most int) (came []*served) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	r.serving.Lock()
+	defer r.serving.Unlock()
+	rest := n.services[len(r.services):]
+	for _, of := range rest[:min(most, len(rest))] {
+		came = append(came, r.serve(of, r.fail))
+	}
+	r.services = append(r.services, came...)
+	return came
+}
+
+// beginAdded begins the services that the node was given since it runs, one call after the other. One that cannot declare what it rests on is there
+// again for the next call.
+func (r *run) beginAdded(ctx context.Context, n *Node) error {
+	select {
+	case r.adding <- struct{}{}:
+		defer func() { <-r.adding }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	for came := r.adopt(n, 1); len(came) > 0; came = r.adopt(n, 1) {
+		if err := r.beginOne(ctx, came[0]); err != nil {
+			r.serving.Lock()
+			r.services = r.services[:len(r.services)-1]
+			r.serving.Unlock()
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) beginOne(ctx context.Context, s *served) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(r.drained, cancel)()
+	err := s.declare(ctx)
+	if r.drained.Err() != nil || err == nil && !r.runners.add(s) {
+		err = nexus.ErrDraining
+	}
+	if err != nil {
+		s.cancel(err)
+		return err
+	}
+	s.start(true)
+	return nil
 }
 
 // declare has each service declare what it declares, once in the life of the node.

@@ -104,6 +104,55 @@ func TestAServiceThatFailsEndsWork(t *testing.T) {
 	}
 }
 
+// What is added to a node that runs begins with Apply, which says what it cannot declare; that is there again for the next one.
+//
+// holds: N1-changes
+func TestAServiceThatIsAddedBeginsWithApply(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	n := node.New(db.Pool, node.Config{Namespace: ns, Grace: time.Minute})
+	var before, after, failing atomic.Int32
+	counting := func(runs *atomic.Int32) served {
+		return func(ctx context.Context, h *svc.Host) error {
+			runs.Add(1)
+			<-ctx.Done()
+			runs.Add(-1)
+			return nil
+		}
+	}
+	n.Add(counting(&before))
+	stop := start(t, n)
+	db.Wait(`select count(*) = 1 from core.nodes where state = 'active'`)
+	apply(t, n)
+	task := schedule.Task{Name: "close-day", Cron: "30 25 * * *", Type: "day.closed"}
+	tasks := []schedule.Task{task}
+	n.Add(counting(&after), schedule.Declared{Owner: "billing", Tasks: tasks}, counting(&failing))
+	for range 2 {
+		if err := n.Apply(t.Context()); !errors.Is(err, nexus.ErrInvalid) {
+			t.Errorf("Apply: %v, want what is wrong with the expression", err)
+		}
+	}
+	eventually(t, "those before it run", time.Minute, func() bool { return before.Load() == 1 && after.Load() == 1 })
+	if got := failing.Load(); got != 0 {
+		t.Errorf("%d of those behind it run", got)
+	}
+	tasks[0].Cron = "30 2 * * *"
+	apply(t, n)
+	if got := dbtest.Get[int](db, `select count(*)::int from core.scheduled_tasks`); got != 1 {
+		t.Errorf("%d tasks are declared when Apply returns", got)
+	}
+	apply(t, n)
+	eventually(t, "each runs once", time.Minute, func() bool { return before.Load() == 1 && after.Load() == 1 && failing.Load() == 1 })
+	stop()
+	if before.Load() != 0 || after.Load() != 0 || failing.Load() != 0 {
+		t.Error("one runs on without its node")
+	}
+	n.Add(counting(&after))
+	if err := n.Apply(t.Context()); !errors.Is(err, node.ErrNotRunning) {
+		t.Errorf("Apply: %v, and the node has ended", err)
+	}
+}
+
 // served is a service of one function.
 type served func(ctx context.Context, h *svc.Host) error
 
