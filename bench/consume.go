@@ -43,26 +43,12 @@ func (b *bench) fill(ctx context.Context) error {
 
 // leased runs a node whose handler does nothing.
 func (b *bench) leased(ctx context.Context) (float64, error) {
-	if err := b.fill(ctx); err != nil {
-		return 0, err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var n atomic.Int64
-	var took time.Duration
-	began := time.Now()
-	nd := node.New(b.pool, node.Config{Namespace: namespace, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
-	nd.OnLeased("order.placed", func(context.Context, *nexus.Delivery) error {
-		if n.Add(1) == int64(b.events) {
-			took = time.Since(began)
-			cancel()
-		}
-		return nil
+	return b.handled(ctx, func(nd *node.Node, count func(int)) {
+		nd.OnLeased("order.placed", func(context.Context, *nexus.Delivery) error {
+			count(1)
+			return nil
+		})
 	})
-	if err := nd.Run(ctx); err != nil {
-		return 0, err
-	}
-	return float64(b.events) / took.Seconds(), nil
 }
 
 // mixed runs a node whose handler lets seven of ten events pass, and has one retried, one rejected and one released.
@@ -118,6 +104,15 @@ func (b *bench) on(express bool) func(context.Context) (float64, error) {
 	}
 }
 
+// decode reads a message as a program on pgmq alone does.
+func decode(raw []byte) error {
+	var message struct {
+		EventType string
+		Payload   json.RawMessage
+	}
+	return json.Unmarshal(raw, &message)
+}
+
 // rawPop is the fastest that pgmq has: messages are gone before they are handled.
 func (b *bench) rawPop(ctx context.Context) (float64, error) {
 	if err := b.fill(ctx); err != nil {
@@ -141,11 +136,7 @@ func (b *bench) rawPop(ctx context.Context) (float64, error) {
 				if err := rows.Scan(&raw); err != nil {
 					return err
 				}
-				var message struct {
-					EventType string
-					Payload   json.RawMessage
-				}
-				if err := json.Unmarshal(raw, &message); err != nil {
+				if err := decode(raw); err != nil {
 					return err
 				}
 				n++
@@ -183,11 +174,7 @@ func (b *bench) rawConsume(ctx context.Context, conns int) (float64, error) {
 				if err := rows.Scan(&id, &ct, &raw); err != nil {
 					return err
 				}
-				var message struct {
-					EventType string
-					Payload   json.RawMessage
-				}
-				if err := json.Unmarshal(raw, &message); err != nil {
+				if err := decode(raw); err != nil {
 					return err
 				}
 				ids = append(ids, id)

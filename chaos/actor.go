@@ -51,7 +51,12 @@ func (a *actor) register(n *node.Node, pattern string, m mode) (h *node.Handler)
 }
 
 // one plays one delivery and tells the journal.
-func (a *actor) one(ctx context.Context, q nexus.DBTX, m mode, d *nexus.Delivery) (err error) {
+func (a *actor) one(ctx context.Context, q nexus.DBTX, m mode, d *nexus.Delivery) error {
+	return a.noted(m, d, func() error { return a.play(ctx, q, m, d) })
+}
+
+// noted tells the journal how an attempt begins and ends, however it ends.
+func (a *actor) noted(m mode, d *nexus.Delivery, attempt func() error) (err error) {
 	a.book.begin(m, d)
 	defer func() {
 		if p := recover(); p != nil {
@@ -60,24 +65,18 @@ func (a *actor) one(ctx context.Context, q nexus.DBTX, m mode, d *nexus.Delivery
 		}
 		a.book.end(m, d, err)
 	}()
-	return a.play(ctx, q, m, d)
+	return attempt()
 }
 
 // acked writes the effect in a transaction of the handler's own, with the ack.
-func (a *actor) acked(ctx context.Context, d *nexus.Delivery) (err error) {
-	a.book.begin(modeAck, d)
-	defer func() {
-		if p := recover(); p != nil {
-			a.book.end(modeAck, d, errScripted)
-			panic(p)
-		}
-		a.book.end(modeAck, d, err)
-	}()
-	return pgx.BeginFunc(ctx, a.pool, func(tx pgx.Tx) error {
-		if err := a.play(ctx, tx, modeAck, d); err != nil {
-			return err
-		}
-		return queue.Ack(ctx, tx, d)
+func (a *actor) acked(ctx context.Context, d *nexus.Delivery) error {
+	return a.noted(modeAck, d, func() error {
+		return pgx.BeginFunc(ctx, a.pool, func(tx pgx.Tx) error {
+			if err := a.play(ctx, tx, modeAck, d); err != nil {
+				return err
+			}
+			return queue.Ack(ctx, tx, d)
+		})
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -18,67 +17,29 @@ import (
 	"github.com/nexuspg/nexus/internal/batch"
 	"github.com/nexuspg/nexus/internal/engine"
 	"github.com/nexuspg/nexus/internal/handlers"
-	"github.com/nexuspg/nexus/internal/places"
 	"github.com/nexuspg/nexus/internal/sourcetest"
 	"github.com/nexuspg/nexus/internal/work"
 )
 
 // Batches of a source in memory, with a clock that costs nothing: what takes seconds beside a database takes no time here.
 
-const (
-	lease = 30 * time.Second
-	limit = 5 * time.Second // of express
-)
+const limit = 5 * time.Second // of express
 
 type batches struct {
 	*batch.Batches
-	t      *testing.T
-	source *sourcetest.Memory
-	places *places.Places
-	log    strings.Builder
-	away   atomic.Int32 // how often a failure looked like a server that is away
-	ended  bool
+	*sourcetest.Rig
 }
 
 // batching starts batches of one handler with these workers in a bubble of its own.
 func batching(t *testing.T, workers int, h *handlers.Handler, test func(b *batches)) {
 	t.Helper()
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		h.Name, h.Pattern = "h", "*"
-		hs, err := handlers.New([]*handlers.Handler{h}, nexus.RetryPolicy{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b := &batches{t: t, source: &sourcetest.Memory{}, places: places.New(workers)}
-		b.Batches = batch.New(engine.Config{
-			Handlers: hs, Places: b.places, Lease: lease, Poll: time.Second, Values: context.WithoutCancel(t.Context()),
-			Log:         slog.New(slog.NewTextHandler(&b.log, nil)),
-			Announce:    func(context.Context, time.Duration) error { return nil },
-			Unavailable: func(error) { b.away.Add(1) },
-		}, b.source, limit)
-		b.Start()
-		defer func() {
-			if !b.ended {
-				b.stop(0)
-			}
-		}()
+	h.Name, h.Pattern = "h", "*"
+	sourcetest.InBubble(t, workers, []*handlers.Handler{h}, func(r *sourcetest.Rig) {
+		b := &batches{batch.New(r.Config, r.Source, limit), r}
+		r.Run(b.Batches)
 		test(b)
 	})
-}
-
-// stop gives handlers so long.
-func (b *batches) stop(grace time.Duration) []*nexus.Delivery {
-	b.ended = true
-	ctx, cancel := context.WithTimeout(context.Background(), grace)
-	defer cancel()
-	return b.Stop(ctx)
-}
-
-// after lets time pass, and everything that is to happen meanwhile.
-func after(d time.Duration) {
-	<-time.After(d)
-	synctest.Wait()
 }
 
 // counter counts deliveries and calls.
@@ -97,14 +58,14 @@ func TestBatchesAreHandledAndCommitted(t *testing.T) {
 			var c counter
 			batching(t, 4, &handlers.Handler{Batch: c.handle, Lease: leased}, func(b *batches) {
 				for range 500 {
-					b.source.Emit("x")
+					b.Source.Emit("x")
 				}
-				after(5 * time.Second)
-				if n := c.deliveries.Load(); n != 500 || b.source.Left() != 0 || b.source.Marked() != 0 {
-					b.t.Errorf("%d of 500 handled, %d left, %d marked", n, b.source.Left(), b.source.Marked())
+				sourcetest.After(5 * time.Second)
+				if n := c.deliveries.Load(); n != 500 || b.Source.Left() != 0 || b.Source.Marked() != 0 {
+					b.T.Errorf("%d of 500 handled, %d left, %d marked", n, b.Source.Left(), b.Source.Marked())
 				}
 				if n := c.calls.Load(); n > 20 {
-					b.t.Errorf("%d calls for 500 events", n)
+					b.T.Errorf("%d calls for 500 events", n)
 				}
 			})
 		})
@@ -125,11 +86,11 @@ func TestABatchThatFailsInASessionItChanged(t *testing.T) {
 				return nil
 			}
 			batching(t, 1, &handlers.Handler{Batch: handle, Lease: leased}, func(b *batches) {
-				b.source.Lasting.Store(true)
-				b.source.Emit("x", "bad", "x", "x")
-				after(10 * time.Second)
-				if n := b.source.Left(); n != 0 || !strings.Contains(b.source.Reasons(), "reject bad") {
-					b.t.Errorf("%d left, settled: %s", n, b.source.Reasons())
+				b.Source.Lasting.Store(true)
+				b.Source.Emit("x", "bad", "x", "x")
+				sourcetest.After(10 * time.Second)
+				if n := b.Source.Left(); n != 0 || !strings.Contains(b.Source.Reasons(), "reject bad") {
+					b.T.Errorf("%d left, settled: %s", n, b.Source.Reasons())
 				}
 			})
 		})
@@ -142,21 +103,21 @@ func TestAClaimOfABatchThatTimesOut(t *testing.T) {
 	var c counter
 	batching(t, 1, &handlers.Handler{Batch: c.handle, Lease: true}, func(b *batches) {
 		var hangs atomic.Bool
-		b.source.Fault(func(ctx context.Context, op string, _ []work.Result) error {
+		b.Source.Fault(func(ctx context.Context, op string, _ []work.Result) error {
 			if op == "claim" && hangs.CompareAndSwap(false, true) {
 				<-ctx.Done()
 				return fmt.Errorf("claim: %w", ctx.Err())
 			}
 			return nil
 		})
-		b.source.Emit("x")
-		after(29 * time.Second)
-		if c.calls.Load() != 0 || b.away.Load() != 0 {
-			b.t.Fatalf("handled %d, told %d times", c.calls.Load(), b.away.Load())
+		b.Source.Emit("x")
+		sourcetest.After(29 * time.Second)
+		if c.calls.Load() != 0 || b.Away.Load() != 0 {
+			b.T.Fatalf("handled %d, told %d times", c.calls.Load(), b.Away.Load())
 		}
-		after(10 * time.Second)
-		if c.calls.Load() != 1 || b.away.Load() != 1 || b.source.Left() != 0 {
-			b.t.Errorf("handled %d times, told %d times, %d left", c.calls.Load(), b.away.Load(), b.source.Left())
+		sourcetest.After(10 * time.Second)
+		if c.calls.Load() != 1 || b.Away.Load() != 1 || b.Source.Left() != 0 {
+			b.T.Errorf("handled %d times, told %d times, %d left", c.calls.Load(), b.Away.Load(), b.Source.Left())
 		}
 	})
 }
@@ -176,29 +137,29 @@ func TestALeaseThatIsLostWhileItsBatchRuns(t *testing.T) {
 		return ctx.Err()
 	}}, func(b *batches) {
 		causes = make(chan error, 1)
-		ids := b.source.Emit("x", "x", "x")
-		after(time.Second)
+		ids := b.Source.Emit("x", "x", "x")
+		sourcetest.After(time.Second)
 		stolen.Store(ids[1])
-		b.source.Steal(ids[1])
+		b.Source.Steal(ids[1])
 		began := time.Now()
 		select {
 		case cause := <-causes:
 			if !errors.Is(cause, nexus.ErrLeaseLost) {
-				b.t.Errorf("the handler ended since %v", cause)
+				b.T.Errorf("the handler ended since %v", cause)
 			}
-		case <-time.After(lease):
-			b.t.Error("nobody told the handler")
+		case <-time.After(sourcetest.Lease):
+			b.T.Error("nobody told the handler")
 			return
 		}
-		if took := time.Since(began); took > lease/3+time.Second {
-			b.t.Errorf("told after %s", took)
+		if took := time.Since(began); took > sourcetest.Lease/3+time.Second {
+			b.T.Errorf("told after %s", took)
 		}
-		after(time.Minute)
-		if n := again.deliveries.Load(); n != 2 || b.source.Left() != 1 {
-			b.t.Errorf("%d of the others were handled again, %d left, settled %q", n, b.source.Left(), b.source.Reasons())
+		sourcetest.After(time.Minute)
+		if n := again.deliveries.Load(); n != 2 || b.Source.Left() != 1 {
+			b.T.Errorf("%d of the others were handled again, %d left, settled %q", n, b.Source.Left(), b.Source.Reasons())
 		}
-		if got := strings.Count(b.log.String(), "lease lost, the result was refused"); got != 1 {
-			b.t.Errorf("%d refused; the log:\n%s", got, &b.log)
+		if got := strings.Count(b.Log.String(), "lease lost, the result was refused"); got != 1 {
+			b.T.Errorf("%d refused; the log:\n%s", got, &b.Log)
 		}
 	})
 }
@@ -210,14 +171,14 @@ func TestLeasesLastAsLongAsTheirBatch(t *testing.T) {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-time.After(10 * lease):
+		case <-time.After(10 * sourcetest.Lease):
 			return nil
 		}
 	}}, func(b *batches) {
-		b.source.Emit("x", "x")
-		after(10*lease + time.Second)
-		if got := b.source.Reasons(); got != "ack, ack" {
-			b.t.Errorf("settled %q", got)
+		b.Source.Emit("x", "x")
+		sourcetest.After(10*sourcetest.Lease + time.Second)
+		if got := b.Source.Reasons(); got != "ack, ack" {
+			b.T.Errorf("settled %q", got)
 		}
 	})
 }
@@ -235,13 +196,13 @@ func TestABatchThatTakesTooLongForExpress(t *testing.T) {
 			return nil
 		}
 	}}, func(b *batches) {
-		b.source.Emit("x", "x")
-		after(time.Minute)
-		if got := b.source.Reasons(); got != "ack, ack" || attempts.Load() != 1 || b.source.Marked() != 0 {
-			b.t.Errorf("settled %q at attempt %d, %d marked", got, attempts.Load(), b.source.Marked())
+		b.Source.Emit("x", "x")
+		sourcetest.After(time.Minute)
+		if got := b.Source.Reasons(); got != "ack, ack" || attempts.Load() != 1 || b.Source.Marked() != 0 {
+			b.T.Errorf("settled %q at attempt %d, %d marked", got, attempts.Load(), b.Source.Marked())
 		}
-		if !strings.Contains(b.log.String(), "takes longer than the express limit") {
-			b.t.Errorf("the log:\n%s", &b.log)
+		if !strings.Contains(b.Log.String(), "takes longer than the express limit") {
+			b.T.Errorf("the log:\n%s", &b.Log)
 		}
 	})
 }
@@ -256,14 +217,14 @@ func TestABatchOfSuspectsGoesAlone(t *testing.T) {
 		}
 		return nil
 	}}, func(b *batches) {
-		ids := b.source.Emit("x", "x", "x")
+		ids := b.Source.Emit("x", "x", "x")
 		// Another process takes them and is not heard of again.
-		if got, err := b.source.Lease(b.t.Context(), work.Want{Types: []string{"*"}, Limit: 3, Lease: time.Minute}); err != nil || len(got.Items) != len(ids) {
-			b.t.Fatalf("%d taken: %v", len(got.Items), err)
+		if got, err := b.Source.Lease(b.T.Context(), work.Want{Types: []string{"*"}, Limit: 3, Lease: time.Minute}); err != nil || len(got.Items) != len(ids) {
+			b.T.Fatalf("%d taken: %v", len(got.Items), err)
 		}
-		after(2 * time.Minute)
-		if most.Load() != 1 || b.source.Left() != 0 || b.source.Turns() == 0 {
-			b.t.Errorf("%d at once, %d left, the turn was free %d times", most.Load(), b.source.Left(), b.source.Turns())
+		sourcetest.After(2 * time.Minute)
+		if most.Load() != 1 || b.Source.Left() != 0 || b.Source.Turns() == 0 {
+			b.T.Errorf("%d at once, %d left, the turn was free %d times", most.Load(), b.Source.Left(), b.Source.Turns())
 		}
 	})
 }
@@ -277,10 +238,10 @@ func TestStopWaitsForBatches(t *testing.T) {
 			return nil
 		}
 	}}, func(b *batches) {
-		b.source.Emit("x", "x")
-		after(time.Second)
-		if stayed := b.stop(10 * time.Second); len(stayed) != 0 || b.source.Left() != 1 || b.source.Marked() != 0 {
-			b.t.Errorf("stayed %v, left %d, settled %q, marked %d", stayed, b.source.Left(), b.source.Reasons(), b.source.Marked())
+		b.Source.Emit("x", "x")
+		sourcetest.After(time.Second)
+		if stayed := b.End(10 * time.Second); len(stayed) != 0 || b.Source.Left() != 1 || b.Source.Marked() != 0 {
+			b.T.Errorf("stayed %v, left %d, settled %q, marked %d", stayed, b.Source.Left(), b.Source.Reasons(), b.Source.Marked())
 		}
 	})
 }
@@ -312,27 +273,27 @@ func TestABatchThatIgnoresItsEnd(t *testing.T) {
 	var s staying
 	batching(t, 2, &handlers.Handler{Lease: true, Timeout: 10 * time.Second, Batch: s.handle}, func(b *batches) {
 		s.back = make(chan struct{})
-		b.source.Emit("x", "stays", "x")
-		after(14 * time.Second)
-		if n, _ := b.Stuck(); n != 0 || b.source.Reasons() != "" {
-			b.t.Fatalf("%d stuck and settled %q before its time", n, b.source.Reasons())
+		b.Source.Emit("x", "stays", "x")
+		sourcetest.After(14 * time.Second)
+		if n, _ := b.Stuck(); n != 0 || b.Source.Reasons() != "" {
+			b.T.Fatalf("%d stuck and settled %q before its time", n, b.Source.Reasons())
 		}
-		after(2 * time.Second)
-		if got := b.source.Reasons(); got != "ack" {
-			b.t.Errorf("settled %q, want the one before it", got)
+		sourcetest.After(2 * time.Second)
+		if got := b.Source.Reasons(); got != "ack" {
+			b.T.Errorf("settled %q, want the one before it", got)
 		}
-		after(16 * time.Second)
-		if got := b.source.Reasons(); !strings.Contains(got, "retry timeout") {
-			b.t.Errorf("settled %q", got)
+		sourcetest.After(16 * time.Second)
+		if got := b.Source.Reasons(); !strings.Contains(got, "retry timeout") {
+			b.T.Errorf("settled %q", got)
 		}
 		n, all := b.Stuck()
 		if n != 2 || all.IsZero() || s.most.Load() != 2 {
-			b.t.Errorf("%d stuck, all since %s, %d at once", n, all, s.most.Load())
+			b.T.Errorf("%d stuck, all since %s, %d at once", n, all, s.most.Load())
 		}
 		close(s.back)
-		after(time.Minute)
-		if n, all := b.Stuck(); n != 0 || !all.IsZero() || b.source.Left() != 0 {
-			b.t.Errorf("%d stuck, all since %s, %d left, settled %q", n, all, b.source.Left(), b.source.Reasons())
+		sourcetest.After(time.Minute)
+		if n, all := b.Stuck(); n != 0 || !all.IsZero() || b.Source.Left() != 0 {
+			b.T.Errorf("%d stuck, all since %s, %d left, settled %q", n, all, b.Source.Left(), b.Source.Reasons())
 		}
 	})
 }
@@ -347,18 +308,18 @@ func TestAStuckBatchHasNoSecondPlace(t *testing.T) {
 			var s staying
 			batching(t, 1, &handlers.Handler{Lease: leased, Timeout: 2 * time.Second, Batch: s.handle}, func(b *batches) {
 				s.back = make(chan struct{})
-				b.source.Emit("x", "stays")
-				after(time.Minute)
+				b.Source.Emit("x", "stays")
+				sourcetest.After(time.Minute)
 				if n, all := b.Stuck(); n != 1 || all.IsZero() || s.most.Load() != 1 {
-					b.t.Errorf("%d stuck, all since %s, %d at once", n, all, s.most.Load())
+					b.T.Errorf("%d stuck, all since %s, %d at once", n, all, s.most.Load())
 				}
-				if got := b.source.Reasons(); leased && got != "release no free worker, release no free worker" || !leased && got != "" {
-					b.t.Errorf("settled %q", got)
+				if got := b.Source.Reasons(); leased && got != "release no free worker, release no free worker" || !leased && got != "" {
+					b.T.Errorf("settled %q", got)
 				}
 				close(s.back)
-				after(time.Minute)
-				if b.source.Left() != 0 || s.most.Load() != 1 {
-					b.t.Errorf("%d left, %d at once, settled %q", b.source.Left(), s.most.Load(), b.source.Reasons())
+				sourcetest.After(time.Minute)
+				if b.Source.Left() != 0 || s.most.Load() != 1 {
+					b.T.Errorf("%d left, %d at once, settled %q", b.Source.Left(), s.most.Load(), b.Source.Reasons())
 				}
 			})
 		})
@@ -369,15 +330,15 @@ func TestStopGivesUpABatchThatDoesNotEnd(t *testing.T) {
 	var s staying
 	batching(t, 1, &handlers.Handler{Lease: true, Batch: s.handle}, func(b *batches) {
 		s.back = make(chan struct{})
-		b.source.Emit("stays")
-		after(time.Second)
+		b.Source.Emit("stays")
+		sourcetest.After(time.Second)
 		began := time.Now()
-		stayed := b.stop(10 * time.Second)
+		stayed := b.End(10 * time.Second)
 		if took := time.Since(began); took < 10*time.Second || took > 12*time.Second {
-			b.t.Errorf("stopped after %s", took)
+			b.T.Errorf("stopped after %s", took)
 		}
-		if len(stayed) != 1 || b.source.Reasons() != "release "+nexus.ErrDraining.Error() {
-			b.t.Errorf("stayed %v, settled %q", stayed, b.source.Reasons())
+		if len(stayed) != 1 || b.Source.Reasons() != "release "+nexus.ErrDraining.Error() {
+			b.T.Errorf("stayed %v, settled %q", stayed, b.Source.Reasons())
 		}
 		close(s.back)
 		synctest.Wait()
@@ -397,24 +358,24 @@ func TestNothingBeginsAfterTheGraceOfBatches(t *testing.T) {
 		return nil
 	}}, func(b *batches) {
 		back = make(chan struct{})
-		b.source.Fault(func(_ context.Context, op string, _ []work.Result) error {
+		b.Source.Fault(func(_ context.Context, op string, _ []work.Result) error {
 			if op == "begin" {
 				<-time.After(10*time.Second + engine.ExitMargin + engine.ExitMargin/2)
 			}
 			return nil
 		})
-		b.source.Emit("x")
-		after(time.Millisecond)
+		b.Source.Emit("x")
+		sourcetest.After(time.Millisecond)
 		stopped := make(chan struct{})
-		go func() { b.stop(10 * time.Second); close(stopped) }()
-		after(time.Minute)
+		go func() { b.End(10 * time.Second); close(stopped) }()
+		sourcetest.After(time.Minute)
 		select {
 		case <-stopped:
 		default:
-			b.t.Error("it does not end")
+			b.T.Error("it does not end")
 		}
-		if n := calls.Load(); n != 0 || b.source.Reasons() != "release "+nexus.ErrDraining.Error() {
-			b.t.Errorf("%d calls, settled %q", n, b.source.Reasons())
+		if n := calls.Load(); n != 0 || b.Source.Reasons() != "release "+nexus.ErrDraining.Error() {
+			b.T.Errorf("%d calls, settled %q", n, b.Source.Reasons())
 		}
 		close(back)
 		<-stopped
@@ -436,15 +397,15 @@ func TestFinishWaitsForBatches(t *testing.T) {
 					return nil
 				}
 			}}, func(b *batches) {
-				b.source.Emit("x", "x")
-				after(time.Second)
-				ctx, cancel := context.WithTimeout(b.t.Context(), grace)
+				b.Source.Emit("x", "x")
+				sourcetest.After(time.Second)
+				ctx, cancel := context.WithTimeout(b.T.Context(), grace)
 				defer cancel()
 				began := time.Now()
 				b.Finish(ctx)
-				left, took := b.source.Left(), time.Since(began)
+				left, took := b.Source.Left(), time.Since(began)
 				if grace == time.Hour && (left != 1 || took < 9*time.Minute || took > 10*time.Minute) || grace == time.Minute && (left != 2 || took != time.Minute) {
-					b.t.Errorf("finished after %s, %d left", took, left)
+					b.T.Errorf("finished after %s, %d left", took, left)
 				}
 			})
 		})
@@ -458,20 +419,20 @@ func TestQuitWaitsForClaims(t *testing.T) {
 	var c counter
 	batching(t, 1, &handlers.Handler{Batch: c.handle, Lease: true}, func(b *batches) {
 		answer := make(chan struct{})
-		b.source.Fault(func(context.Context, string, []work.Result) error { <-answer; return nil })
-		after(2 * time.Second)
+		b.Source.Fault(func(context.Context, string, []work.Result) error { <-answer; return nil })
+		sourcetest.After(2 * time.Second)
 		var quit atomic.Bool
-		go func() { b.Quit(b.t.Context()); quit.Store(true) }()
-		after(10 * time.Second)
+		go func() { b.Quit(b.T.Context()); quit.Store(true) }()
+		sourcetest.After(10 * time.Second)
 		if quit.Load() {
-			b.t.Error("they have quit while a claim is under way")
+			b.T.Error("they have quit while a claim is under way")
 		}
 		close(answer)
-		after(time.Second)
-		b.source.Emit("x")
-		after(time.Minute)
-		if !quit.Load() || b.source.Left() != 1 {
-			b.t.Errorf("quit %v, %d left", quit.Load(), b.source.Left())
+		sourcetest.After(time.Second)
+		b.Source.Emit("x")
+		sourcetest.After(time.Minute)
+		if !quit.Load() || b.Source.Left() != 1 {
+			b.T.Errorf("quit %v, %d left", quit.Load(), b.Source.Left())
 		}
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -14,64 +13,27 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/consume"
-	"github.com/nexuspg/nexus/internal/engine"
 	"github.com/nexuspg/nexus/internal/handlers"
-	"github.com/nexuspg/nexus/internal/places"
 	"github.com/nexuspg/nexus/internal/sourcetest"
 	"github.com/nexuspg/nexus/internal/work"
 )
 
 // A loop on a source in memory, with a clock that costs nothing: what takes seconds beside a database takes no time here.
 
-const lease = 30 * time.Second
-
 type loop struct {
 	*consume.Loop
-	t      *testing.T
-	source *sourcetest.Memory
-	log    strings.Builder
-	away   atomic.Int32 // how often a failure looked like a server that is away
-	ended  bool
+	*sourcetest.Rig
 }
 
 // looping starts a loop with these workers in a bubble of its own.
 func looping(t *testing.T, workers int, list []*handlers.Handler, test func(l *loop)) {
 	t.Helper()
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		hs, err := handlers.New(list, nexus.RetryPolicy{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		l := &loop{t: t, source: &sourcetest.Memory{}}
-		l.Loop = consume.NewLoop(engine.Config{
-			Handlers: hs, Places: places.New(workers), Lease: lease, Poll: time.Second, Values: context.WithoutCancel(t.Context()),
-			Log:         slog.New(slog.NewTextHandler(&l.log, nil)),
-			Announce:    func(context.Context, time.Duration) error { return nil },
-			Unavailable: func(error) { l.away.Add(1) },
-		}, l.source)
-		l.Start()
-		defer func() {
-			if !l.ended {
-				l.stop(0)
-			}
-		}()
+	sourcetest.InBubble(t, workers, list, func(r *sourcetest.Rig) {
+		l := &loop{consume.NewLoop(r.Config, r.Source), r}
+		r.Run(l.Loop)
 		test(l)
 	})
-}
-
-// stop gives handlers so long.
-func (l *loop) stop(grace time.Duration) []*nexus.Delivery {
-	l.ended = true
-	ctx, cancel := context.WithTimeout(context.Background(), grace)
-	defer cancel()
-	return l.Stop(ctx)
-}
-
-// after lets time pass, and everything that is to happen meanwhile.
-func after(d time.Duration) {
-	<-time.After(d)
-	synctest.Wait()
 }
 
 func leasedHandler(pattern string, fn func(context.Context, *nexus.Delivery) error) *handlers.Handler {
@@ -85,11 +47,11 @@ func TestEventsAreHandledAndSettled(t *testing.T) {
 		return nil
 	})}, func(l *loop) {
 		for range 500 {
-			l.source.Emit("x")
+			l.Source.Emit("x")
 		}
-		after(5 * time.Second)
-		if n := handled.Load(); n != 500 || l.source.Left() != 0 {
-			l.t.Errorf("%d of 500 handled, %d left", n, l.source.Left())
+		sourcetest.After(5 * time.Second)
+		if n := handled.Load(); n != 500 || l.Source.Left() != 0 {
+			l.T.Errorf("%d of 500 handled, %d left", n, l.Source.Left())
 		}
 	})
 }
@@ -103,24 +65,24 @@ func TestAnExchangeThatTimesOut(t *testing.T) {
 		return nil
 	})}, func(l *loop) {
 		var hangs atomic.Bool
-		l.source.Fault(func(ctx context.Context, _ string, results []work.Result) error {
+		l.Source.Fault(func(ctx context.Context, _ string, results []work.Result) error {
 			if len(results) > 0 && hangs.CompareAndSwap(false, true) {
 				<-ctx.Done()
 				return fmt.Errorf("settle: %w", ctx.Err())
 			}
 			return nil
 		})
-		l.source.Emit("x")
-		after(29 * time.Second)
-		if handled.Load() != 1 || l.source.Left() != 1 || l.away.Load() != 0 {
-			l.t.Fatalf("handled %d, left %d, told %d times", handled.Load(), l.source.Left(), l.away.Load())
+		l.Source.Emit("x")
+		sourcetest.After(29 * time.Second)
+		if handled.Load() != 1 || l.Source.Left() != 1 || l.Away.Load() != 0 {
+			l.T.Fatalf("handled %d, left %d, told %d times", handled.Load(), l.Source.Left(), l.Away.Load())
 		}
-		after(2 * time.Second)
-		if l.away.Load() != 1 {
-			l.t.Errorf("told %d times that the server is away", l.away.Load())
+		sourcetest.After(2 * time.Second)
+		if l.Away.Load() != 1 {
+			l.T.Errorf("told %d times that the server is away", l.Away.Load())
 		}
-		if handled.Load() != 1 || l.source.Left() != 0 {
-			l.t.Errorf("handled %d times, %d left: the result was not kept", handled.Load(), l.source.Left())
+		if handled.Load() != 1 || l.Source.Left() != 0 {
+			l.T.Errorf("handled %d times, %d left: the result was not kept", handled.Load(), l.Source.Left())
 		}
 	})
 }
@@ -135,19 +97,19 @@ func TestALeaseThatIsLostWhileItsHandlerRuns(t *testing.T) {
 		return nil // it got done after all
 	})}, func(l *loop) {
 		causes = make(chan error, 1)
-		id := l.source.Emit("x")[0]
-		after(time.Second)
-		l.source.Steal(id)
+		id := l.Source.Emit("x")[0]
+		sourcetest.After(time.Second)
+		l.Source.Steal(id)
 		began := time.Now()
 		if cause := <-causes; !errors.Is(cause, nexus.ErrLeaseLost) {
-			l.t.Errorf("the handler ended since %v", cause)
+			l.T.Errorf("the handler ended since %v", cause)
 		}
-		if took := time.Since(began); took > lease/3+time.Second {
-			l.t.Errorf("told after %s", took)
+		if took := time.Since(began); took > sourcetest.Lease/3+time.Second {
+			l.T.Errorf("told after %s", took)
 		}
-		after(time.Second)
-		if got := l.source.Reasons(); got != "" || !strings.Contains(l.log.String(), "the result was refused") {
-			l.t.Errorf("settled %q; the log:\n%s", got, &l.log)
+		sourcetest.After(time.Second)
+		if got := l.Source.Reasons(); got != "" || !strings.Contains(l.Log.String(), "the result was refused") {
+			l.T.Errorf("settled %q; the log:\n%s", got, &l.Log)
 		}
 	})
 }
@@ -162,20 +124,20 @@ func TestALeaseThatCannotBeRenewed(t *testing.T) {
 		return ctx.Err()
 	})}, func(l *loop) {
 		ended = make(chan error, 1)
-		l.source.Fault(func(_ context.Context, op string, _ []work.Result) error {
+		l.Source.Fault(func(_ context.Context, op string, _ []work.Result) error {
 			if op == "extend" {
 				return errors.New("no")
 			}
 			return nil
 		})
-		l.source.Emit("x")
+		l.Source.Emit("x")
 		began := time.Now()
 		cause := <-ended
-		if took := time.Since(began); !errors.Is(cause, nexus.ErrLeaseLost) || took >= lease || took < lease/2 {
-			l.t.Errorf("ended after %s since %v, with a lease of %s", took, cause, lease)
+		if took := time.Since(began); !errors.Is(cause, nexus.ErrLeaseLost) || took >= sourcetest.Lease || took < sourcetest.Lease/2 {
+			l.T.Errorf("ended after %s since %v, with a lease of %s", took, cause, sourcetest.Lease)
 		}
-		if n := strings.Count(l.log.String(), "cannot renew leases"); n != 1 {
-			l.t.Errorf("%d lines about it", n)
+		if n := strings.Count(l.Log.String(), "cannot renew leases"); n != 1 {
+			l.T.Errorf("%d lines about it", n)
 		}
 	})
 }
@@ -187,14 +149,14 @@ func TestALeaseIsRenewed(t *testing.T) {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-time.After(10 * lease):
+		case <-time.After(10 * sourcetest.Lease):
 			return nil
 		}
 	})}, func(l *loop) {
-		l.source.Emit("x")
-		after(10*lease + time.Second)
-		if got := l.source.Reasons(); got != "ack" {
-			l.t.Errorf("settled %q", got)
+		l.Source.Emit("x")
+		sourcetest.After(10*sourcetest.Lease + time.Second)
+		if got := l.Source.Reasons(); got != "ack" {
+			l.T.Errorf("settled %q", got)
 		}
 	})
 }
@@ -214,29 +176,29 @@ func TestAHandlerThatIgnoresItsEnd(t *testing.T) {
 		return nil
 	})}, func(l *loop) {
 		back = make(chan struct{})
-		l.source.Emit("stays")
-		after(14 * time.Second)
-		if n, _ := l.Stuck(); n != 0 || l.source.Reasons() != "" {
-			l.t.Fatalf("%d stuck and settled %q before its time", n, l.source.Reasons())
+		l.Source.Emit("stays")
+		sourcetest.After(14 * time.Second)
+		if n, _ := l.Stuck(); n != 0 || l.Source.Reasons() != "" {
+			l.T.Fatalf("%d stuck and settled %q before its time", n, l.Source.Reasons())
 		}
-		after(2 * time.Second)
-		if got := l.source.Reasons(); !strings.HasPrefix(got, "retry timeout") {
-			l.t.Errorf("settled %q", got)
+		sourcetest.After(2 * time.Second)
+		if got := l.Source.Reasons(); !strings.HasPrefix(got, "retry timeout") {
+			l.T.Errorf("settled %q", got)
 		}
-		after(time.Minute) // it was tried again, by the other worker
+		sourcetest.After(time.Minute) // it was tried again, by the other worker
 		n, all := l.Stuck()
 		if n != 2 || all.IsZero() {
-			l.t.Errorf("%d stuck, all since %s", n, all)
+			l.T.Errorf("%d stuck, all since %s", n, all)
 		}
-		l.source.Emit("x")
-		after(time.Minute)
+		l.Source.Emit("x")
+		sourcetest.After(time.Minute)
 		if others.Load() != 0 {
-			l.t.Error("a stuck worker handled something")
+			l.T.Error("a stuck worker handled something")
 		}
 		close(back)
-		after(time.Minute)
-		if n, all := l.Stuck(); n != 0 || !all.IsZero() || others.Load() != 1 || l.source.Left() != 0 {
-			l.t.Errorf("%d stuck, %d others handled, %d left, settled %q", n, others.Load(), l.source.Left(), l.source.Reasons())
+		sourcetest.After(time.Minute)
+		if n, all := l.Stuck(); n != 0 || !all.IsZero() || others.Load() != 1 || l.Source.Left() != 0 {
+			l.T.Errorf("%d stuck, %d others handled, %d left, settled %q", n, others.Load(), l.Source.Left(), l.Source.Reasons())
 		}
 	})
 }
@@ -248,15 +210,15 @@ func TestStopGivesBackWhatDoesNotEnd(t *testing.T) {
 		return nil
 	})}, func(l *loop) {
 		back = make(chan struct{})
-		id := l.source.Emit("x")[0]
-		after(time.Second)
+		id := l.Source.Emit("x")[0]
+		sourcetest.After(time.Second)
 		began := time.Now()
-		stayed := l.stop(10 * time.Second)
+		stayed := l.End(10 * time.Second)
 		if took := time.Since(began); took < 10*time.Second || took > 12*time.Second {
-			l.t.Errorf("stopped after %s", took)
+			l.T.Errorf("stopped after %s", took)
 		}
-		if len(stayed) != 1 || stayed[0].MessageID != id || l.source.Reasons() != "release "+nexus.ErrDraining.Error() {
-			l.t.Errorf("stayed %v, settled %q", stayed, l.source.Reasons())
+		if len(stayed) != 1 || stayed[0].MessageID != id || l.Source.Reasons() != "release "+nexus.ErrDraining.Error() {
+			l.T.Errorf("stayed %v, settled %q", stayed, l.Source.Reasons())
 		}
 		close(back)
 		synctest.Wait()
@@ -272,10 +234,10 @@ func TestStopWaitsForHandlersThatEnd(t *testing.T) {
 			return nil
 		}
 	})}, func(l *loop) {
-		l.source.Emit("x", "x")
-		after(time.Second)
-		if stayed := l.stop(10 * time.Second); len(stayed) != 0 || l.source.Left() != 1 {
-			l.t.Errorf("stayed %v, left %d, settled %q", stayed, l.source.Left(), l.source.Reasons())
+		l.Source.Emit("x", "x")
+		sourcetest.After(time.Second)
+		if stayed := l.End(10 * time.Second); len(stayed) != 0 || l.Source.Left() != 1 {
+			l.T.Errorf("stayed %v, left %d, settled %q", stayed, l.Source.Left(), l.Source.Reasons())
 		}
 	})
 }
@@ -297,11 +259,11 @@ func TestHandlersThatEndBadly(t *testing.T) {
 		}),
 		leasedHandler("rejects", func(context.Context, *nexus.Delivery) error { return nexus.Reject("bad") }),
 	}, func(l *loop) {
-		l.source.Emit("panics", "ends", "rejects")
-		after(time.Minute)
-		got := l.source.Reasons()
-		if strings.Count(got, "retry panic") != 2 || strings.Count(got, "reject bad") != 1 || strings.Count(got, "ack") != 2 || l.source.Left() != 0 {
-			l.t.Errorf("settled %q, %d left", got, l.source.Left())
+		l.Source.Emit("panics", "ends", "rejects")
+		sourcetest.After(time.Minute)
+		got := l.Source.Reasons()
+		if strings.Count(got, "retry panic") != 2 || strings.Count(got, "reject bad") != 1 || strings.Count(got, "ack") != 2 || l.Source.Left() != 0 {
+			l.T.Errorf("settled %q, %d left", got, l.Source.Left())
 		}
 	})
 }
@@ -315,7 +277,7 @@ func TestARefusedVerdict(t *testing.T) {
 		}
 		return nil
 	})}, func(l *loop) {
-		l.source.Fault(func(_ context.Context, _ string, results []work.Result) error {
+		l.Source.Fault(func(_ context.Context, _ string, results []work.Result) error {
 			for _, r := range results {
 				if r.Exact {
 					return &nexus.Error{Op: "settle", Code: nexus.CodeArgumentValue, Message: "too long"}
@@ -323,16 +285,16 @@ func TestARefusedVerdict(t *testing.T) {
 			}
 			return nil
 		})
-		l.source.Emit("x", "odd", "x")
-		after(time.Minute)
+		l.Source.Emit("x", "odd", "x")
+		sourcetest.After(time.Minute)
 		var refused []work.Result
-		for _, r := range l.source.Settled() {
+		for _, r := range l.Source.Settled() {
 			if r.Action == work.Retry {
 				refused = append(refused, r)
 			}
 		}
-		if len(refused) != 1 || refused[0].Reason != work.ReasonError || !strings.HasPrefix(refused[0].Error, "the verdict was refused") || l.source.Left() != 0 {
-			l.t.Errorf("refused %+v, %d left", refused, l.source.Left())
+		if len(refused) != 1 || refused[0].Reason != work.ReasonError || !strings.HasPrefix(refused[0].Error, "the verdict was refused") || l.Source.Left() != 0 {
+			l.T.Errorf("refused %+v, %d left", refused, l.Source.Left())
 		}
 	})
 }
@@ -354,15 +316,15 @@ func TestAHandlerWithFewWorkers(t *testing.T) {
 		return nil
 	})}, func(l *loop) {
 		for range 50 {
-			l.source.Emit("few", "x")
+			l.Source.Emit("few", "x")
 		}
-		after(time.Second)
+		sourcetest.After(time.Second)
 		if others.Load() != 50 {
-			l.t.Errorf("%d of 50 others handled beside it", others.Load())
+			l.T.Errorf("%d of 50 others handled beside it", others.Load())
 		}
-		after(time.Minute)
-		if most.Load() != 2 || l.source.Left() != 0 {
-			l.t.Errorf("%d at once, %d left", most.Load(), l.source.Left())
+		sourcetest.After(time.Minute)
+		if most.Load() != 2 || l.Source.Left() != 0 {
+			l.T.Errorf("%d at once, %d left", most.Load(), l.Source.Left())
 		}
 	})
 }
@@ -379,14 +341,14 @@ func TestWhatMayKillAProcessGoesAlone(t *testing.T) {
 		<-time.After(time.Second)
 		return nil
 	})}, func(l *loop) {
-		ids := l.source.Emit("x", "x", "x")
+		ids := l.Source.Emit("x", "x", "x")
 		// Another process takes them and is not heard of again.
-		if found, err := l.source.Claim(l.t.Context(), nil, work.Want{Types: []string{"*"}, Limit: 3, Lease: time.Minute}); err != nil || len(found.Items) != len(ids) {
-			l.t.Fatalf("%d taken: %v", len(found.Items), err)
+		if found, err := l.Source.Claim(l.T.Context(), nil, work.Want{Types: []string{"*"}, Limit: 3, Lease: time.Minute}); err != nil || len(found.Items) != len(ids) {
+			l.T.Fatalf("%d taken: %v", len(found.Items), err)
 		}
-		after(2 * time.Minute)
-		if most.Load() != 1 || l.source.Left() != 0 {
-			l.t.Errorf("%d at once, %d left", most.Load(), l.source.Left())
+		sourcetest.After(2 * time.Minute)
+		if most.Load() != 1 || l.Source.Left() != 0 {
+			l.T.Errorf("%d at once, %d left", most.Load(), l.Source.Left())
 		}
 	})
 }
@@ -406,18 +368,18 @@ func TestFinish(t *testing.T) {
 		return context.Cause(ctx)
 	})}, func(l *loop) {
 		release = make(chan struct{})
-		l.source.Emit("x")
-		after(time.Second)
+		l.Source.Emit("x")
+		sourcetest.After(time.Second)
 		var away, finished atomic.Bool
-		ctx, end := context.WithCancel(l.t.Context())
+		ctx, end := context.WithCancel(l.T.Context())
 		defer end()
 		go func() { l.Finish(ctx); finished.Store(true) }()
-		l.source.Emit("x", "x")
-		after(time.Hour)
-		if finished.Load() || l.source.Left() != 3 {
-			l.t.Fatalf("finished %v, %d left, while the handler runs", finished.Load(), l.source.Left())
+		l.Source.Emit("x", "x")
+		sourcetest.After(time.Hour)
+		if finished.Load() || l.Source.Left() != 3 {
+			l.T.Fatalf("finished %v, %d left, while the handler runs", finished.Load(), l.Source.Left())
 		}
-		l.source.Fault(func(context.Context, string, []work.Result) error {
+		l.Source.Fault(func(context.Context, string, []work.Result) error {
 			if away.Load() {
 				return &nexus.Error{Code: "08006"}
 			}
@@ -425,14 +387,14 @@ func TestFinish(t *testing.T) {
 		})
 		away.Store(true)
 		close(release)
-		after(time.Hour)
-		if finished.Load() || handled.Load() != 1 || l.source.Left() != 3 {
-			l.t.Fatalf("finished %v, handled %d, %d left, without the database", finished.Load(), handled.Load(), l.source.Left())
+		sourcetest.After(time.Hour)
+		if finished.Load() || handled.Load() != 1 || l.Source.Left() != 3 {
+			l.T.Fatalf("finished %v, handled %d, %d left, without the database", finished.Load(), handled.Load(), l.Source.Left())
 		}
 		away.Store(false)
-		after(time.Minute)
-		if !finished.Load() || handled.Load() != 1 || l.source.Left() != 2 {
-			l.t.Errorf("finished %v, handled %d, %d left", finished.Load(), handled.Load(), l.source.Left())
+		sourcetest.After(time.Minute)
+		if !finished.Load() || handled.Load() != 1 || l.Source.Left() != 2 {
+			l.T.Errorf("finished %v, handled %d, %d left", finished.Load(), handled.Load(), l.Source.Left())
 		}
 	})
 }
@@ -443,14 +405,14 @@ func TestFinishEndsWithItsContext(t *testing.T) {
 		<-ctx.Done()
 		return nil
 	})}, func(l *loop) {
-		l.source.Emit("x")
-		after(time.Second)
-		ctx, cancel := context.WithTimeout(l.t.Context(), time.Minute)
+		l.Source.Emit("x")
+		sourcetest.After(time.Second)
+		ctx, cancel := context.WithTimeout(l.T.Context(), time.Minute)
 		defer cancel()
 		began := time.Now()
 		l.Finish(ctx)
-		if took := time.Since(began); took != time.Minute || l.source.Left() != 1 {
-			l.t.Errorf("ended after %s, %d left", took, l.source.Left())
+		if took := time.Since(began); took != time.Minute || l.Source.Left() != 1 {
+			l.T.Errorf("ended after %s, %d left", took, l.Source.Left())
 		}
 	})
 }
@@ -461,20 +423,20 @@ func TestFinishEndsWithItsContext(t *testing.T) {
 func TestQuitWaitsForClaims(t *testing.T) {
 	looping(t, 1, []*handlers.Handler{leasedHandler("*", func(context.Context, *nexus.Delivery) error { return nil })}, func(l *loop) {
 		answer := make(chan struct{})
-		l.source.Fault(func(context.Context, string, []work.Result) error { <-answer; return nil })
-		after(2 * time.Second)
+		l.Source.Fault(func(context.Context, string, []work.Result) error { <-answer; return nil })
+		sourcetest.After(2 * time.Second)
 		var quit atomic.Bool
-		go func() { l.Quit(l.t.Context()); quit.Store(true) }()
-		after(10 * time.Second)
+		go func() { l.Quit(l.T.Context()); quit.Store(true) }()
+		sourcetest.After(10 * time.Second)
 		if quit.Load() {
-			l.t.Error("it has quit while a claim is under way")
+			l.T.Error("it has quit while a claim is under way")
 		}
 		close(answer)
-		after(time.Second)
-		l.source.Emit("x")
-		after(time.Minute)
-		if !quit.Load() || l.source.Left() != 1 {
-			l.t.Errorf("quit %v, %d left", quit.Load(), l.source.Left())
+		sourcetest.After(time.Second)
+		l.Source.Emit("x")
+		sourcetest.After(time.Minute)
+		if !quit.Load() || l.Source.Left() != 1 {
+			l.T.Errorf("quit %v, %d left", quit.Load(), l.Source.Left())
 		}
 	})
 }

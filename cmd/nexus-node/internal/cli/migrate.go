@@ -35,18 +35,18 @@ func (i *installFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&i.repair, "repair", false, "also every function, view and grant that was edited by hand")
 }
 
-// options opens the file that --pgmq-sql names; close it with the function that is returned.
-func (i *installFlags) options() (*migrate.Options, func(), error) {
+// run gives do a connection, and what the flags ask for.
+func (i *installFlags) run(s *session, cmd *cobra.Command, do func(c *client, opts *migrate.Options) error) error {
 	opts := &migrate.Options{Repair: i.repair, Trust: i.trust}
-	if i.pgmq == "" {
-		return opts, func() {}, nil
+	if i.pgmq != "" {
+		f, err := os.Open(i.pgmq)
+		if err != nil {
+			return fmt.Errorf("--pgmq-sql: %w", err)
+		}
+		defer func() { _ = f.Close() }()
+		opts.PgmqSQL = f
 	}
-	f, err := os.Open(i.pgmq)
-	if err != nil {
-		return nil, nil, fmt.Errorf("--pgmq-sql: %w", err)
-	}
-	opts.PgmqSQL = f
-	return opts, func() { _ = f.Close() }, nil
+	return s.connected(cmd, func(c *client) error { return do(c, opts) })
 }
 
 func newMigrateUp(s *session) *cobra.Command {
@@ -61,12 +61,7 @@ func newMigrateUp(s *session) *cobra.Command {
   nexus-node migrate up --pgmq-sql pgmq.sql`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			opts, closeFile, err := flags.options()
-			if err != nil {
-				return err
-			}
-			defer closeFile()
-			return s.connected(cmd, func(c *client) error {
+			return flags.run(s, cmd, func(c *client, opts *migrate.Options) error {
 				// Progress goes where logs go, so that stdout holds the result alone.
 				opts.Logger = app.Slog(app.Logger(s.Stderr, either(verbose, "debug", c.cfg.LogLevel)))
 				report, err := migrate.Up(cmd.Context(), c.pool, opts)
@@ -120,12 +115,7 @@ func newMigratePlan(s *session) *cobra.Command {
   psql -X -v ON_ERROR_STOP=1 -f upgrade.sql`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			opts, closeFile, err := flags.options()
-			if err != nil {
-				return err
-			}
-			defer closeFile()
-			return s.connected(cmd, func(c *client) error {
+			return flags.run(s, cmd, func(c *client, opts *migrate.Options) error {
 				return migrate.Plan(cmd.Context(), c.pool, s.Stdout, opts)
 			})
 		},
