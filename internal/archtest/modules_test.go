@@ -22,7 +22,9 @@ var (
 		"github.com/beorn7/perks", "github.com/munnerz/goautoneg", "github.com/prometheus/client_golang", "github.com/prometheus/client_model",
 		"github.com/prometheus/common", "github.com/prometheus/procfs", "golang.org/x/sys", "google.golang.org/protobuf",
 	}
-	node = slices.Concat(words, pool, traces, metrics)
+	// A CloudEvent is made by the SDK of CloudEvents, which reads and writes JSON by json-iterator.
+	events = []string{"github.com/cloudevents/sdk-go/v2", "github.com/json-iterator/go", "github.com/modern-go/concurrent", "github.com/modern-go/reflect2"}
+	node   = slices.Concat(words, pool, traces, metrics)
 )
 
 // mayLink are the modules that a program gets from a public package.
@@ -30,6 +32,8 @@ var mayLink = map[string][]string{
 	"":                  words,
 	"sql/roles":         nil,
 	"webhook/signature": nil,
+	"webhook":           slices.Concat(words, pool, traces, events),
+	"ingress":           slices.Concat(words, pool, traces, events),
 	"queue":             slices.Concat(words, pool, traces),
 	"deadletter":        words,
 	"operate":           words,

@@ -2,6 +2,7 @@
 package cloudevent
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -24,12 +25,11 @@ func Encode(e *nexus.Event, source string) ([]byte, error) {
 		source = Source(e.Namespace)
 	}
 	ce := event.New(event.CloudEventsVersionV1)
-	ce.SetID(idOf(e))
+	ce.SetID(ID(e))
 	ce.SetSource(source)
 	ce.SetType(e.Type)
-	ce.SetTime(e.EmittedAt)
-	if !e.AuthoredAt.IsZero() {
-		ce.SetTime(e.AuthoredAt)
+	if at := cmp.Or(e.AuthoredAt, e.EmittedAt); !at.IsZero() { // of what was put on the queue by hand nothing is known
+		ce.SetTime(at)
 	}
 	ce.SetDataContentType(event.ApplicationJSON)
 	ce.DataEncoded = e.Payload
@@ -54,8 +54,8 @@ func Encode(e *nexus.Event, source string) ([]byte, error) {
 	return json.Marshal(ce)
 }
 
-// idOf is the same on every attempt and replay. What was put on the queue by hand has no uid.
-func idOf(e *nexus.Event) string {
+// ID is the same on every attempt and replay. What was put on the queue by hand has no uid.
+func ID(e *nexus.Event) string {
 	if e.UID == uuid.Nil {
 		return strconv.FormatInt(e.ID, 10)
 	}

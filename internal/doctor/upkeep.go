@@ -24,6 +24,7 @@ var upkeep = []probe{
 	{name: "sweeps", why: "each keeps one thing in order, and fails alone", look: lookSweeps},
 	{name: "lost nodes", why: "a node that went without a goodbye was killed or cut off; its events are taken over", rows: true, look: lookNodes},
 	{name: "dead letters", why: "each is an event whose effect is missing until somebody decides", rows: true, look: lookDeadLetters},
+	{name: "webhooks", why: "the events of a webhook that is paused wait, and those of one that fails become dead letters", rows: true, look: lookWebhooks},
 	{name: "queue tables", why: "forced row security or triggers of others on a queue's table hide messages or slow every emit", look: lookQueueTables},
 }
 
@@ -341,4 +342,29 @@ func lookQueueTables(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		}
 	}
 	return warn(lines, "%s", some(found)), nil
+}
+
+func lookWebhooks(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
+	var paused, failing, mends []string
+	err := pool.QueryRow(ctx, `with w as materialized (
+			select w.* from core.webhook_status w where w.failing_since < core.now() - interval '1 hour' or w.paused_reason is not null
+			 order by w.namespace, w.name limit 100)
+		select array(select w.namespace || '/' || w.name || ': ' || w.paused_reason from w where w.paused_reason is not null),
+		       array(select w.namespace || '/' || w.name || ' since ' || pg_catalog.to_char(w.failing_since at time zone 'UTC', 'YYYY-MM-DD HH24:MI') || ' UTC'
+		               from w where w.paused_reason is null),
+		       array(select pg_catalog.format('select core.resume_consumer(%L, %L); -- once its receiver is back', w.namespace, w.name)
+		               from w where w.paused_reason is not null limit 3)`).Scan(&paused, &failing, &mends)
+	switch {
+	case err != nil:
+		return finding{}, err
+	case len(paused) > 0:
+		var m mend
+		for _, line := range mends {
+			m = append(m, statement("%s", line))
+		}
+		return warn(m, "paused: %s", some(paused)), nil
+	case len(failing) > 0:
+		return warn(mend{statement("select name, last_error from core.webhook_status where failing_since is not null")}, "failing: %s", some(failing)), nil
+	}
+	return ok("none is paused, none fails for more than an hour"), nil
 }

@@ -43,3 +43,20 @@ func Consumers(namespace string) List {
 // queueCounts joins as m what core.queue_metrics has of the queue of a row p. One at a time, and known to be one at most, or the planner would have
 // all queues counted first.
 const queueCounts = "left join lateral (select distinct on (m.queue_name) m.* from core.queue_metrics m where m.queue_name = p.queue_name) m on true"
+
+// Webhooks lists webhooks with how they go.
+func Webhooks(namespace string) List {
+	return List{
+		What: "list webhooks",
+		SQL: `select namespace, name, state, url, patterns, failing_since, last_delivered_at, last_error, paused_reason
+		   from core.webhook_status where $1::text = '' or namespace = $1::text`,
+		Args:  []any{namespace},
+		Names: []string{"namespace", "name", "state", "url", "patterns", "failing_since", "last_delivered_at", "last_error", "paused_reason"},
+		Keys:  []Key{{"namespace", "text"}, {"name", "text"}},
+	}
+}
+
+// Webhook selects all of one.
+const Webhook = `select w.*, m.queue_length from core.webhook_status w
+	left join lateral (select distinct on (m.queue_name) m.queue_length from core.queue_metrics m where m.queue_name = w.queue_name) m on true
+	where w.namespace = $1::text and w.name = $2::text`

@@ -83,6 +83,8 @@ begin
       ('core_node.unpark', '{nexus_consumer}'),
       ('core_node.wait_for_wake', '{nexus_consumer}'),
       ('core_node.retry_delay', '{nexus_consumer}'),
+      ('core_node.webhooks', '{nexus_consumer}'),
+      ('core_node.note_webhook', '{nexus_consumer}'),
       ('core_node.register_node', '{nexus_consumer}'),
       ('core_node.replace_capabilities', '{nexus_consumer}'),
       ('core_node.heartbeat', '{nexus_consumer}'),
@@ -106,6 +108,10 @@ begin
       ('core.resume_consumer', '{nexus_operator}'),
       ('core.drop_consumer', '{nexus_operator}'),
       ('core.purge_queue', '{nexus_operator}'),
+      ('core.create_webhook', '{nexus_operator}'),
+      ('core.alter_webhook', '{nexus_operator}'),
+      ('core.rotate_webhook_secret', '{nexus_operator}'),
+      ('core.drop_webhook', '{nexus_operator}'),
       ('core.cancel_deliveries', '{nexus_operator}'),
       ('core.run_deliveries_now', '{nexus_operator}'),
       ('core.drain_node', '{nexus_operator}'),
@@ -167,7 +173,7 @@ begin
     with listed (name) as (values
       ('namespaces'), ('namespace_grants'), ('nodes'), ('event_log'), ('consumers'), ('queues'), ('dead_letters'),
       ('delivery_errors'), ('error_codes'), ('delayed'), ('parked'),
-      ('scheduled_tasks'), ('task_slots'), ('task_runs'), ('scheduled_events'), ('audit_log')
+      ('scheduled_tasks'), ('task_slots'), ('task_runs'), ('scheduled_events'), ('audit_log'), ('webhooks')
     ),
     relation as (
       select c.oid, n.nspname, c.relname as name, c.relkind, c.relowner,

@@ -12,6 +12,9 @@ begin
     if not found then
         return false;
     end if;
+    update core.webhooks w
+       set failing_since = null, paused_at = null, paused_reason = null
+     where w.consumer_id = v_id;
     perform core_private.audit('resume_consumer', p_namespace, p_consumer, null);
     perform core_private.wake(q.queue_name, core_private.now()) from core.queues q where q.consumer_id = v_id;
     return true;

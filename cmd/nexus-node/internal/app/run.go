@@ -14,6 +14,7 @@ import (
 	"github.com/nexuspg/nexus/cmd/nexus-node/internal/config"
 	"github.com/nexuspg/nexus/migrate"
 	"github.com/nexuspg/nexus/node"
+	"github.com/nexuspg/nexus/webhook"
 )
 
 // Run runs a node without handlers until ctx ends and it has drained.
@@ -36,18 +37,27 @@ func Run(ctx context.Context, cfg *config.Config, log zerolog.Logger) error {
 		return err
 	}
 	if cfg.HTTPAddress == "" {
-		return node.New(pool, nc).Run(ctx)
+		return newNode(pool, cfg, nc).Run(ctx)
 	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	nc.Registerer = registry
-	n := node.New(pool, nc)
+	n := newNode(pool, cfg, nc)
 	stop, err := serve(ctx, cfg.HTTPAddress, handler(n, registry, nc.Logger), nc.Logger)
 	if err != nil {
 		return err
 	}
 	defer stop()
 	return n.Run(ctx)
+}
+
+// newNode makes a node that sends webhooks, unless that is left to others.
+func newNode(pool *pgxpool.Pool, cfg *config.Config, nc node.Config) *node.Node {
+	n := node.New(pool, nc)
+	if allowed, err := cfg.AllowedNetworks(); err == nil && cfg.Webhooks != "off" {
+		n.Add(&webhook.Sender{Allow: allowed})
+	}
+	return n
 }
 
 // fits refuses a schema of another version than this program's, as migrate does. A database that is away is the node's to wait for.

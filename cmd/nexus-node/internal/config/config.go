@@ -26,6 +26,9 @@ type Config struct {
 	HandlerTimeout   time.Duration `split_words:"true" default:"30m" accepts:"a duration from 1ms to 720h, such as 5m, or -1s for none" about:"how long a handler may run"`
 	Grace            time.Duration `split_words:"true" default:"30s" accepts:"a duration from 0s to 1h, such as 20s" about:"what handlers get to finish in when the node is told to stop"`
 
+	Webhooks     string `split_words:"true" default:"on" accepts:"on or off" about:"whether run sends the namespace's webhooks; off leaves them to other nodes"`
+	WebhookAllow string `split_words:"true" accepts:"networks with commas between, such as 10.1.0.0/16,fd00::/8" about:"private networks that webhooks may reach; empty: none, only the internet"`
+
 	PoolMaxConns   int           `split_words:"true" default:"0" accepts:"a whole number from 0 to 1000" about:"connections of the pool; 0: pool_max_conns of the URL, else 4 or the number of cores"`
 	ConnectTimeout time.Duration `split_words:"true" default:"5s" accepts:"a duration from 100ms to 5m, such as 5s" about:"how long one attempt to connect may take"`
 	HTTPAddress    string        `split_words:"true" accepts:"host:port, such as 127.0.0.1:9464, or :9464 for all interfaces" about:"where run answers /metrics, /healthz and /readyz; empty: nowhere"`

@@ -3,8 +3,10 @@ package config
 import (
 	"fmt"
 	"net"
+	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -13,6 +15,7 @@ import (
 // Validate returns an *[Error] for the first value that is out of its range. Names of namespaces and nodes are judged by
 // the database alone.
 func (c *Config) Validate() error {
+	_, err := c.AllowedNetworks()
 	ok := map[string]bool{
 		EnvDatabaseURL:             c.DatabaseURL == "" || isConnString(c.DatabaseURL),
 		"NEXUS_WAKE_URL":           c.WakeURL == "" || isConnString(c.WakeURL),
@@ -21,6 +24,8 @@ func (c *Config) Validate() error {
 		"NEXUS_LEASE":              between(c.Lease, time.Second, 12*time.Hour),
 		"NEXUS_HANDLER_TIMEOUT":    c.HandlerTimeout < 0 || between(c.HandlerTimeout, time.Millisecond, 720*time.Hour),
 		"NEXUS_GRACE":              between(c.Grace, 0, time.Hour),
+		"NEXUS_WEBHOOKS":           c.Webhooks == "on" || c.Webhooks == "off",
+		"NEXUS_WEBHOOK_ALLOW":      err == nil,
 		"NEXUS_POOL_MAX_CONNS":     between(c.PoolMaxConns, 0, 1000),
 		"NEXUS_CONNECT_TIMEOUT":    between(c.ConnectTimeout, 100*time.Millisecond, 5*time.Minute),
 		"NEXUS_HTTP_ADDRESS":       c.HTTPAddress == "" || isAddress(c.HTTPAddress),
@@ -56,4 +61,19 @@ func isConnString(s string) bool {
 	}
 	_, err := pgxpool.ParseConfig(s)
 	return err == nil
+}
+
+// AllowedNetworks are the private networks that webhooks may reach.
+func (c *Config) AllowedNetworks() (all []netip.Prefix, err error) {
+	for text := range strings.SplitSeq(c.WebhookAllow, ",") {
+		if text = strings.TrimSpace(text); text == "" {
+			continue
+		}
+		p, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
 }

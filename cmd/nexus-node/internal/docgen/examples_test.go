@@ -23,8 +23,10 @@ func TestExamplesRun(t *testing.T) {
 		"2_leased":      `^sent to ann with key \S+\n$`,
 		"3_databasesql": `^emitted [0-9a-f-]{36} duplicate false\n$`,
 		"5_batch":       `^handled 1000\n$`,
+		"7_webhook":     `^busy, come back in a second\norder.placed of order 7\n$`,
 		"5_schedule":    `(?s)closing the day of account main, task \S+\nhandled 1\n$`,
 	}
+	more := map[string][]string{"7_webhook": {"nexus_operator"}}
 	built, err := filepath.Glob(filepath.Join(bin, "*"))
 	if err != nil || len(built) != len(says) {
 		t.Fatalf("%d examples were built, %d are known: %v %v", len(built), len(says), built, err)
@@ -33,10 +35,10 @@ func TestExamplesRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			db := dbtest.New(t)
 			// The setup that the programs' comments name; they themselves run as an ordinary login.
-			for _, namespace := range []string{"example_shop", "example_mail", "example_sql", "example_web"} {
+			for _, namespace := range []string{"example_shop", "example_mail", "example_sql", "example_web", "example_hook"} {
 				db.Namespace(namespace)
 			}
-			login, url := db.As("nexus_producer", "nexus_consumer")
+			login, url := db.As(append([]string{"nexus_producer", "nexus_consumer"}, more[name]...)...)
 			db.Exec("create table public.example_views (id uuid primary key, page text, at timestamptz)")
 			db.Exec("grant insert on public.example_views to " + login)
 			// 3_databasesql only emits; nodes of others handle it.

@@ -24,10 +24,12 @@ var surroundings = map[string]struct {
 	use    string // after them, for what they only declare
 	test   bool   // it is a test of examples/4_test
 }{
-	"docs/guides/observing.md": {params: "pool *pgxpool.Pool", use: "_ = n"},
-	"docs/guides/schedules.md": {is: `type Account struct { Name string }; const BankReconciled nexus.EventType[Account] = "bank.reconciled"`, params: "n *node.Node"},
-	"docs/guides/one-shots.md": {is: `type Reminder struct { ID int }; const BookingReminder nexus.EventType[Reminder] = "booking.reminder"`, params: "ctx context.Context, tx pgx.Tx, at time.Time", use: "_, _ = id, err"},
-	"docs/guides/testing.md":   {test: true},
+	"docs/guides/observing.md":           {params: "pool *pgxpool.Pool", use: "_ = n"},
+	"docs/guides/schedules.md":           {is: `type Account struct { Name string }; const BankReconciled nexus.EventType[Account] = "bank.reconciled"`, params: "n *node.Node"},
+	"docs/guides/one-shots.md":           {is: `type Reminder struct { ID int }; const BookingReminder nexus.EventType[Reminder] = "booking.reminder"`, params: "ctx context.Context, tx pgx.Tx, at time.Time", use: "_, _ = id, err"},
+	"docs/guides/testing.md":             {test: true},
+	"docs/guides/webhooks.md":            {params: "n *node.Node"},
+	"docs/guides/cloudevents-ingress.md": {params: "pool *pgxpool.Pool"},
 }
 
 var imports = map[string]string{
@@ -36,6 +38,7 @@ var imports = map[string]string{
 	"prometheus": "github.com/prometheus/client_golang/prometheus", "otel": "go.opentelemetry.io/otel", "nexus": "github.com/nexuspg/nexus",
 	"node": "github.com/nexuspg/nexus/node", "queue": "github.com/nexuspg/nexus/queue", "schedule": "github.com/nexuspg/nexus/schedule",
 	"deadletter": "github.com/nexuspg/nexus/deadletter", "nexustest": "github.com/nexuspg/nexus/nexustest", "operate": "github.com/nexuspg/nexus/operate",
+	"webhook": "github.com/nexuspg/nexus/webhook", "ingress": "github.com/nexuspg/nexus/ingress", "sha256": "crypto/sha256",
 }
 
 // The Go of the pages compiles and passes vet, in a module that is not this one, as it does for whoever copies it. What is no

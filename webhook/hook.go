@@ -1,0 +1,116 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/cloudevent"
+	"github.com/nexuspg/nexus/internal/consume"
+	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/engine"
+	"github.com/nexuspg/nexus/internal/handlers"
+	"github.com/nexuspg/nexus/internal/pgmqueue"
+	"github.com/nexuspg/nexus/internal/post"
+	"github.com/nexuspg/nexus/internal/svc"
+	"github.com/nexuspg/nexus/webhook/signature"
+)
+
+const (
+	everyGood = 10 * time.Second // between two notes that all is well
+	everyBad  = time.Second      // between two notes of failures
+	noteFor   = 5 * time.Second
+
+	// margin is what encoding an event and noting a result may take beyond the POST.
+	margin = 30 * time.Second
+)
+
+// hook is a webhook that runs.
+type hook struct {
+	host   *svc.Host
+	client *post.Client
+	now    atomic.Pointer[settings]
+	loop   *consume.Loop
+
+	mu     sync.Mutex
+	noted  time.Time
+	failed bool // as it was noted
+}
+
+func newHook(h *svc.Host, client *post.Client, s *settings) (*hook, error) {
+	k := &hook{host: h, client: client}
+	k.now.Store(s)
+	hs, err := handlers.New([]*handlers.Handler{{
+		Name: "webhook " + s.Name, Pattern: "*", Leased: k.deliver, Timeout: 5*time.Minute + margin, Workers: s.Concurrency,
+	}}, nexus.RetryPolicy{})
+	if err != nil {
+		return nil, err
+	}
+	k.loop = consume.NewLoop(engine.Config{
+		Handlers: hs, Places: h.LeasedPlaces, Lease: h.Lease, Poll: h.Poll, Values: h.Handling, Middleware: h.Middleware,
+		Observer: h.Observer(s.Name, hs.Patterns(), hs.PatternOf), Log: h.Logger, Unavailable: h.Unavailable,
+		Announce: func(ctx context.Context, d time.Duration) error { return h.Announce(ctx, s.Queue, d) },
+	}, &pgmqueue.Deliveries{
+		Pool: h.Own, Handlers: h.Handlers, Session: h.Session, Namespace: h.Namespace, Consumer: s.Name, Queue: s.Queue,
+		Node:        func() string { return h.NodeID },
+		MaxAttempts: func(string) int { return k.now.Load().MaxAttempts },
+	})
+	return k, nil
+}
+
+// deliver is the handler of its events.
+func (k *hook) deliver(ctx context.Context, d *nexus.Delivery) error {
+	s := k.now.Load()
+	body, err := cloudevent.Encode(&d.Event, s.Source)
+	if err != nil {
+		return errors.Join(err, nexus.Reject("webhook: no CloudEvent"))
+	}
+	keys := s.keys()
+	var secrets []string
+	for _, key := range keys {
+		secrets = append(secrets, key.Secret(), key.Secret()[len("whsec_"):])
+	}
+	err = k.client.Send(ctx, post.Request{
+		URL: s.URL, ContentType: cloudevent.ContentType, Body: body, Timeout: s.timeout(), Secrets: secrets,
+		Sign: func(h http.Header, at time.Time) { signature.SetHeaders(h, cloudevent.ID(&d.Event), at, body, keys...) },
+	})
+	if failure, ok := errors.AsType[*post.Failure](err); ok || err == nil {
+		k.note(ctx, s.Name, failure)
+	}
+	return err
+}
+
+// note tells the database how it goes, but not each time.
+func (k *hook) note(ctx context.Context, name string, failure *post.Failure) {
+	gone := failure != nil && failure.Gone()
+	k.mu.Lock()
+	every := everyGood
+	if failure != nil {
+		every = everyBad
+	}
+	if !gone && k.failed == (failure != nil) && time.Since(k.noted) < every {
+		k.mu.Unlock()
+		return
+	}
+	k.failed, k.noted = failure != nil, time.Now()
+	k.mu.Unlock()
+	var text any
+	if failure != nil {
+		text = failure.Error()
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteFor)
+	defer cancel()
+	var state *string
+	err := db.Call(ctx, k.host.Own, "note_webhook", `select core_node.note_webhook($1::text, $2::text, $3::text, $4::boolean)`,
+		[]any{string(k.host.Namespace), name, text, gone}, &state)
+	switch {
+	case err != nil:
+		k.host.Logger.Warn("cannot note how a webhook goes", "webhook", name, "error", err)
+	case failure != nil && state != nil && *state == "paused":
+		k.host.Logger.Error("a webhook is paused", "namespace", string(k.host.Namespace), "webhook", name, "status", failure.Status)
+	}
+}

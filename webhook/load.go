@@ -1,0 +1,68 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/svc"
+	"github.com/nexuspg/nexus/webhook/signature"
+)
+
+// settings are a webhook as the database describes it.
+type settings struct {
+	Name        string   `json:"name"`
+	Queue       string   `json:"queue_name"`
+	URL         string   `json:"url"`
+	Source      string   `json:"source"`
+	TimeoutMS   int64    `json:"timeout_ms"`
+	Concurrency int      `json:"concurrency"`
+	MaxAttempts int      `json:"max_attempts"`
+	Secrets     []secret `json:"secrets"`
+}
+
+// secret is one that does not print.
+type secret struct{ signature.Key }
+
+func (s *secret) UnmarshalText(text []byte) (err error) {
+	s.Key, err = signature.ParseKey(string(text))
+	return err
+}
+
+func (s *settings) timeout() time.Duration { return time.Duration(s.TimeoutMS) * time.Millisecond }
+
+func (s *settings) keys() (all []signature.Key) {
+	for _, k := range s.Secrets {
+		all = append(all, k.Key)
+	}
+	return all
+}
+
+// loadTimeout bounds a look for webhooks.
+const loadTimeout = 10 * time.Second
+
+func load(ctx context.Context, h *svc.Host) (all []*settings, err error) {
+	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
+	defer cancel()
+	var text []byte
+	if err := db.Call(ctx, h.Own, "webhooks", `select coalesce(jsonb_agg(to_jsonb(w) order by w.name), '[]')::text from core_node.webhooks($1::text) w`,
+		[]any{string(h.Namespace)}, &text); err != nil {
+		return nil, err
+	}
+	return all, json.Unmarshal(text, &all)
+}
+
+// same reports whether a loop that was made for s serves o as well: all else is read at each POST.
+func (s *settings) same(o *settings) bool {
+	return s.Queue == o.Queue && s.Concurrency == o.Concurrency
+}
+
+func names(hooks map[string]*hook) (all []string) {
+	for name := range hooks {
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	return all
+}

@@ -1,0 +1,324 @@
+package webhook_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nexuspg/nexus/internal/dbtest"
+	"github.com/nexuspg/nexus/node"
+	"github.com/nexuspg/nexus/queue"
+	"github.com/nexuspg/nexus/webhook"
+	"github.com/nexuspg/nexus/webhook/signature"
+)
+
+var local = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+
+// log is what a node writes.
+type log struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.Buffer.Write(p)
+}
+
+func (l *log) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.String()
+}
+
+// run runs a node with a sender until the test ends.
+func run(t *testing.T, db *dbtest.DB, s *webhook.Sender) *log {
+	t.Helper()
+	var out log
+	s.Look = 20 * time.Millisecond
+	n := node.New(db.Pool, node.Config{Namespace: "shop", Poll: 20 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+	n.Add(s)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- n.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	})
+	return &out
+}
+
+// got is one POST.
+type got struct {
+	header http.Header
+	body   []byte
+	id     string
+	kind   string
+	valid  bool // signed by the secret that the receiver knows
+}
+
+// receiver answers POSTs by answer, which gets their number, from 1.
+type receiver struct {
+	*httptest.Server
+	mu     sync.Mutex
+	secret string
+	posts  []got
+}
+
+func receive(t *testing.T, answer func(w http.ResponseWriter, n int)) *receiver {
+	t.Helper()
+	r := &receiver{}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		body, _ := io.ReadAll(req.Body)
+		var e struct{ ID, Type string }
+		_ = json.Unmarshal(body, &e)
+		r.mu.Lock()
+		key, err := signature.ParseKey(r.secret)
+		r.posts = append(r.posts, got{req.Header, body, e.ID, e.Type, err == nil && signature.Verify(req.Header, body, time.Now(), key) == nil})
+		n := len(r.posts)
+		r.mu.Unlock()
+		answer(w, n)
+	}))
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *receiver) knows(secret string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.secret = secret
+}
+
+func (r *receiver) all() []got {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.posts)
+}
+
+// wait waits for the n-th POST.
+func (r *receiver) wait(t *testing.T, n int) got {
+	t.Helper()
+	deadline := time.After(time.Minute)
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if all := r.all(); len(all) >= n {
+			return all[n-1]
+		}
+		select {
+		case <-deadline:
+			t.Fatalf("only %d POSTs, not %d", len(r.all()), n)
+		case <-tick.C:
+		}
+	}
+}
+
+func ok(w http.ResponseWriter, _ int) { w.WriteHeader(http.StatusNoContent) }
+
+func emit(t *testing.T, db *dbtest.DB, eventType, payload string) queue.Receipt {
+	t.Helper()
+	r, err := queue.Emitter{Namespace: "shop"}.Emit(t.Context(), db.Pool, eventType, json.RawMessage(payload), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func create(db *dbtest.DB, name, url string, patterns []string, options string) (secret string) {
+	return dbtest.Get[string](db, `select core.create_webhook('shop', $1, $2, $3, $4::jsonb || '{"insecure": true}')`, name, url, patterns, options)
+}
+
+func newDB(t *testing.T) *dbtest.DB {
+	t.Helper()
+	db := dbtest.New(t)
+	db.Namespace("shop")
+	return db
+}
+
+// A receiver that answers 503 gets the event again when it said, signed anew under the same id, and no other.
+//
+// holds: H5
+func TestDelivery(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	logged := run(t, db, &webhook.Sender{Allow: local})
+	r := receive(t, func(w http.ResponseWriter, n int) {
+		if n == 1 {
+			w.Header().Set("Retry-After", "3600")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		ok(w, n)
+	})
+	secret := create(db, "billing", r.URL+"/in", []string{"order.*"}, `{}`)
+	r.knows(secret)
+	emit(t, db, "user.created", `{}`)
+	e := emit(t, db, "order.placed", `{"id": 12345678901234567890}`)
+	first := r.wait(t, 1)
+	db.Wait(`select count(*) = 1 from core.delivery_errors where consumer = 'billing' and error = 'status 503'`)
+	due := dbtest.Get[float64](db, `select extract(epoch from vt - core.now())::float8 from pgmq.q_core_events_shop__billing`)
+	if due < 3500 || due > 3600 {
+		t.Errorf("it is due in %.0f s", due)
+	}
+	db.Advance(time.Hour)
+	second := r.wait(t, 2)
+	db.Wait(`select count(*) = 0 from pgmq.q_core_events_shop__billing`)
+	for i, p := range []got{first, second} {
+		if p.kind != "order.placed" || p.id != e.EventUID.String() || p.header.Get("webhook-id") != p.id || !p.valid ||
+			p.header.Get("Content-Type") != "application/cloudevents+json" || !bytes.Contains(p.body, []byte("12345678901234567890")) {
+			t.Errorf("POST %d: %v %s, signed %v", i+1, p.header, p.body, p.valid)
+		}
+	}
+	if n := len(r.all()); n != 2 {
+		t.Errorf("%d POSTs", n)
+	}
+	shown := logged.text() + dbtest.Get[string](db, `select coalesce((select jsonb_agg(a) from core.audit_log a)::text, '') || coalesce((select jsonb_agg(d) from core.delivery_errors d)::text, '')
+		|| (select jsonb_agg(w) from core.webhook_status w)::text`)
+	if strings.Contains(shown, secret[6:]) {
+		t.Error("the secret is shown")
+	}
+}
+
+// What is changed while a node runs holds within a moment: another URL, another secret beside the old one, a drop.
+//
+// holds: H5
+func TestChangesWhileANodeRuns(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	run(t, db, &webhook.Sender{Allow: local})
+	one, two := receive(t, ok), receive(t, ok)
+	old := create(db, "billing", one.URL, []string{"*"}, `{}`)
+	one.knows(old)
+	two.knows(old)
+	emit(t, db, "a", `{}`)
+	if !one.wait(t, 1).valid {
+		t.Error("not signed")
+	}
+	young := dbtest.Get[string](db, `select core.rotate_webhook_secret('shop', 'billing')`)
+	db.Exec(`select core.alter_webhook('shop', 'billing', $1)`, two.URL)
+	// Until the node knows, events go where they went.
+	for n := 0; len(two.all()) == 0; n++ {
+		emit(t, db, "b", `{}`)
+		db.Wait(`select count(*) = 0 from pgmq.q_core_events_shop__billing`)
+	}
+	first := two.wait(t, 1)
+	key, err := signature.ParseKey(young)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !first.valid || signature.Verify(first.header, first.body, time.Now(), key) != nil || len(strings.Fields(first.header.Get("webhook-signature"))) != 2 {
+		t.Errorf("signed %q", first.header.Get("webhook-signature"))
+	}
+	db.Advance(25 * time.Hour)
+	two.knows(young)
+	for single := false; !single; {
+		n := len(two.all())
+		emit(t, db, "c", `{}`)
+		p := two.wait(t, n+1)
+		if !p.valid {
+			t.Fatal("not signed by the new secret")
+		}
+		single = len(strings.Fields(p.header.Get("webhook-signature"))) == 1
+	}
+	db.Wait(`select count(*) = 0 from pgmq.q_core_events_shop__billing`)
+	db.Exec(`select core.drop_webhook('shop', 'billing')`)
+	db.Wait(`select not exists (select from core_private.node_capabilities where key = '*' and consumer = 'billing')`)
+	if n := dbtest.Get[int](db, `select count(*)::int from core_private.webhook_secrets`); n != 0 {
+		t.Errorf("%d secrets are left", n)
+	}
+}
+
+// A receiver that is gone is paused at once, one that has failed for as long as its webhook says then; events wait until somebody resumes it.
+//
+// holds: H5
+func TestPaused(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	logged := run(t, db, &webhook.Sender{Allow: local})
+	status := func(s int) func(http.ResponseWriter, int) {
+		return func(w http.ResponseWriter, _ int) { w.WriteHeader(s) }
+	}
+	gone, down, good := receive(t, status(410)), receive(t, status(500)), receive(t, ok)
+	create(db, "gone", gone.URL, []string{"gone"}, `{}`)
+	create(db, "down", down.URL, []string{"down"}, `{"pause_after": "1 hour", "retry": {"base": "1 min", "max": "1 min", "jitter": 0, "max_attempts": -1}}`)
+	emit(t, db, "gone", `{}`)
+	db.Wait(`select state = 'paused' and paused_reason like '%410%' and last_error = 'status 410' from core.webhook_status where name = 'gone'`)
+	db.Wait(`select count(*) = 1 from core.dead_letters where consumer = 'gone' and reason = 'webhook: status 410'`)
+
+	emit(t, db, "down", `{}`)
+	down.wait(t, 1)
+	db.Wait(`select state = 'active' and failing_since is not null from core.webhook_status where name = 'down'`)
+	db.Wait(`select count(*) = 1 from pgmq.q_core_events_shop__down where vt > core.now() + interval '30 s'`)
+	// Failures are noted once a second, by the clock of the node.
+	for posts := 1; !dbtest.Get[bool](db, `select state = 'paused' from core.webhook_status where name = 'down'`); posts++ {
+		down.wait(t, posts)
+		db.Wait(`select count(*) = $1 from core.delivery_errors where consumer = 'down'`, posts)
+		db.Advance(2 * time.Hour)
+	}
+	if why := dbtest.Get[string](db, `select paused_reason from core.webhook_status where name = 'down'`); !strings.Contains(why, "01:00:00") {
+		t.Error(why)
+	}
+	if !strings.Contains(logged.text(), "a webhook is paused") {
+		t.Error("the log does not say so")
+	}
+	n := len(down.all())
+	db.Advance(time.Hour)
+	emit(t, db, "down", `{}`)
+	emit(t, db, "gone", `{}`)
+	emit(t, db, "other", `{}`)
+	create(db, "other", good.URL, []string{"other"}, `{}`)
+	emit(t, db, "other", `{}`)
+	good.wait(t, 1)
+	if got := len(down.all()); got != n || len(gone.all()) != 1 {
+		t.Errorf("%d and %d POSTs while paused", got-n, len(gone.all())-1)
+	}
+
+	db.Exec(`select core.alter_webhook('shop', 'gone', $1)`, good.URL)
+	db.Exec(`select core.resume_consumer('shop', 'gone')`)
+	good.wait(t, 2)
+	db.Wait(`select state = 'active' and failing_since is null and paused_at is null from core.webhook_status where name = 'gone'`)
+}
+
+// Addresses that the node was not told to allow are not reached.
+//
+// holds: H5
+func TestPrivateAddresses(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	run(t, db, &webhook.Sender{})
+	r := receive(t, ok)
+	create(db, "billing", strings.Replace(r.URL, "127.0.0.1", "localhost", 1), []string{"*"}, `{}`)
+	emit(t, db, "a", `{}`)
+	db.Wait(`select count(*) >= 1 from core.delivery_errors where consumer = 'billing' and error like '%the address is private%'`)
+	if len(r.all()) != 0 {
+		t.Error("reached")
+	}
+}
+
+// Work delivers what is due without Run.
+func TestWork(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	r := receive(t, ok)
+	create(db, "billing", r.URL, []string{"*"}, `{}`)
+	emit(t, db, "a", `{}`)
+	emit(t, db, "b", `{}`)
+	n := node.New(db.Pool, node.Config{Namespace: "shop"})
+	n.Add(&webhook.Sender{Allow: local})
+	if done, err := n.Work(t.Context(), 10); err != nil || done != 2 || len(r.all()) != 2 {
+		t.Errorf("%d done, %d POSTs, %v", done, len(r.all()), err)
+	}
+}
