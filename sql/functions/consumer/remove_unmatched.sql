@@ -25,7 +25,7 @@ begin
             with idle as materialized (
                 select q.ctid as tid
                   from %1$s q
-                 where (q.vt <= $1 or q.read_ct = 0 or q.headers ->> 'nexus-due' = core_private.iso(q.vt))
+                 where (q.vt <= $1 or not core_private.is_leased(q.vt, q.read_ct, q.headers))
                    and core_private.event_type_of(q.message) is not null
                    and not exists (
                        select

@@ -9,11 +9,7 @@ declare
     v_zone text := core_private.check_timezone(p_timezone, 'p_timezone');
     v_from timestamptz := coalesce(p_from, core_private.now());
 begin
-    if p_count is null or p_count not between 1 and 1000 then
-        raise exception using errcode = 'NX006', column = 'p_count',
-            message = format('p_count cannot be %s', coalesce(p_count::text, 'NULL')),
-            hint = 'Ask for 1 to 1000 runs.';
-    end if;
+    perform core_private.check_number(p_count, 'p_count', 1, 1000);
     if v_from not between '1970-01-01 00:00Z' and '9000-01-01 00:00Z' then
         raise exception using errcode = 'NX006', column = 'p_from',
             message = format('p_from cannot be %s', v_from),
@@ -43,11 +39,7 @@ begin
             message = format('there is no task %s', coalesce(p_task_id::text, 'NULL')),
             hint = 'Tasks are listed in core.task_status.';
     end if;
-    if p_count is null or p_count not between 1 and 1000 then
-        raise exception using errcode = 'NX006', column = 'p_count',
-            message = format('p_count cannot be %s', coalesce(p_count::text, 'NULL')),
-            hint = 'Ask for 1 to 1000 runs.';
-    end if;
+    perform core_private.check_number(p_count, 'p_count', 1, 1000);
     if v_slot not between '1970-01-01 00:00Z' and '9000-01-01 00:00Z' then
         raise exception using errcode = 'NX006', column = 'p_from',
             message = format('p_from cannot be %s', v_slot),

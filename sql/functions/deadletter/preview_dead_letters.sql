@@ -7,11 +7,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin
-    if p_rows is null or p_rows not between 0 and 100 then
-        raise exception using errcode = 'NX006', column = 'p_rows',
-            message = format('p_rows cannot be %s', coalesce(p_rows::text, 'NULL')),
-            hint = 'Give 0 to 100.';
-    end if;
+    perform core_private.check_number(p_rows, 'p_rows', 0, 100);
     return query
         with picked as (
             select l.*,

@@ -19,11 +19,7 @@ declare
     v_n      integer;
     r        record;
 begin
-    if p_limit is null or p_limit not between 1 and 100000 then
-        raise exception using errcode = 'NX006', column = 'p_limit',
-            message = format('p_limit cannot be %s', coalesce(p_limit::text, 'NULL')),
-            hint = 'Give 1 to 100000.';
-    end if;
+    perform core_private.check_number(p_limit, 'p_limit', 1, 100000);
     if not exists (select from core.delayed d where d.due_at <= v_now) then
         return 0;
     end if;

@@ -38,7 +38,7 @@ begin
                       from far
                       join %1$s q on q.ctid = far.tid
                      where q.vt > $2 and q.vt < 'infinity'
-                       and (q.read_ct = 0 or q.headers ->> 'nexus-due' = core_private.iso(q.vt))
+                       and not core_private.is_leased(q.vt, q.read_ct, q.headers)
                        and q.message is not null
                        for update of q skip locked),
                 gone as (

@@ -95,8 +95,8 @@ begin
                  where p.event_id = any ($3::bigint[]) and p.queue_name = $6),
             judged as materialized (
                 select f.*,
-                       f.place = 'queue' and f.vt > $7 and f.read_ct > 0
-                           and f.headers ->> 'nexus-due' is distinct from core_private.iso(f.vt) as in_flight
+                       f.place = 'queue' and f.vt > $7
+                           and core_private.is_leased(f.vt, f.read_ct, f.headers) as in_flight
                   from found f),
             held as materialized (
                 select q.ctid as tid, q.msg_id, q.read_ct, q.vt, j.event

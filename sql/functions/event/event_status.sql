@@ -86,8 +86,8 @@ begin
             attempt := core_private.attempt_of(v_read_ct, v_headers);
             due_at := v_vt;
             state := case when v_vt <= v_now then 'visible'
-                          when v_read_ct > 0 and v_headers ->> 'nexus-due' is distinct from core_private.iso(v_vt)
-                          then 'in_flight' else 'waiting' end;
+                          when core_private.is_leased(v_vt, v_read_ct, v_headers) then 'in_flight'
+                          else 'waiting' end;
             return next;
             continue;
         end if;

@@ -24,9 +24,7 @@ begin
             select q.vt <= $3 - interval '1 second'
               from %s q
              where q.msg_id = $1 and q.message ->> 'eventId' = $2
-               and (q.read_ct = 0
-                    or q.headers ->> 'nexus-due' is not distinct from core_private.iso(q.vt)
-                    or not $4 and q.vt <= $3)
+               and (not core_private.is_leased(q.vt, q.read_ct, q.headers) or not $4 and q.vt <= $3)
             $q$, v_relation);
         execute v_look into v_overdue using p_msg_id, p_event_id::text, p_now, p_queued;
         if v_overdue then

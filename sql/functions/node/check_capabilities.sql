@@ -7,14 +7,7 @@ as $$
 declare
     v_key text;
 begin
-    if cardinality(p_types) > 2000 then
-        raise exception using errcode = 'NX006', column = 'p_types',
-            message = format('there are %s types, more than 2000', cardinality(p_types)),
-            hint = 'Give up to 2000; a pattern such as "prefix.*" stands for many.';
-    end if;
-    foreach v_key in array coalesce(p_types, '{}') loop
-        perform core_private.check_pattern(v_key, 'p_types');
-    end loop;
+    perform core_private.check_types(p_types);
     if cardinality(p_consumers) <> coalesce(cardinality(p_types), 0) then
         raise exception using errcode = 'NX006', column = 'p_consumers',
             message = format('there are %s types and %s consumers',

@@ -3,28 +3,16 @@ returns boolean
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-    v_namespace text;
 begin
-    if coalesce(p_state, '') not in ('starting', 'active', 'draining', 'stopped')
-       or jsonb_typeof(p_info) is distinct from 'object' then
+    if coalesce(p_state, '') not in ('starting', 'active', 'draining', 'stopped') then
         raise exception using errcode = 'NX006', column = 'p_state',
             message = format('state cannot be %s', coalesce(quote_literal(left(p_state, 100)), 'NULL')),
-            hint = 'States: starting, active, draining, stopped; p_info is an object.';
+            hint = 'States: starting, active, draining, stopped.';
     end if;
-    if octet_length(p_info::text) > 65536 then
-        raise exception using errcode = 'NX006', column = 'p_info',
-            message = format('p_info has %s bytes, more than 65536', octet_length(p_info::text)),
-            hint = 'Give up to 65536 bytes.';
-    end if;
-    select n.namespace
-      into v_namespace
-      from core.nodes n
-     where n.node_id = p_node_id and n.incarnation = p_incarnation;
-    if not found or core_private.is_hidden(v_namespace) then
+    perform core_private.check_node_info(p_info);
+    if core_private.incarnation_namespace(p_node_id, p_incarnation) is null then
         return false;
     end if;
-    perform core_private.require_duty(v_namespace, 'consume');
     update core.nodes n
        set last_heartbeat = core_private.now(), state = p_state,
            metadata = case when octet_length(n.metadata::text) <= 131072 then n.metadata || p_info else p_info end,

@@ -25,16 +25,7 @@ begin
             message = format('node id %s cannot be used', coalesce(quote_literal(left(p_node_id, 100)), 'NULL')),
             hint = 'Use 1 to 200 printable characters without blanks.';
     end if;
-    if jsonb_typeof(p_info) is distinct from 'object' then
-        raise exception using errcode = 'NX006', column = 'p_info',
-            message = 'p_info is not an object',
-            hint = 'Give an object.';
-    end if;
-    if octet_length(p_info::text) > 65536 then
-        raise exception using errcode = 'NX006', column = 'p_info',
-            message = format('p_info has %s bytes, more than 65536', octet_length(p_info::text)),
-            hint = 'Give up to 65536 bytes.';
-    end if;
+    perform core_private.check_node_info(p_info);
     perform core_private.check_capabilities(p_namespace, p_types, v_consumers);
 
     -- The row is the lock: two newcomers with one name see each other. Whoever leaves one in an open transaction keeps

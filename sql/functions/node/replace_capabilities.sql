@@ -14,14 +14,10 @@ begin
             message = 'p_types is NULL',
             hint = 'Give all types that the node handles from now on; none is {}.';
     end if;
-    select n.namespace
-      into v_namespace
-      from core.nodes n
-     where n.node_id = p_node_id and n.incarnation = p_incarnation;
-    if not found or core_private.is_hidden(v_namespace) then
+    v_namespace := core_private.incarnation_namespace(p_node_id, p_incarnation);
+    if v_namespace is null then
         return false;
     end if;
-    perform core_private.require_duty(v_namespace, 'consume');
     -- As in register_node: not beside a drop of the namespace, which takes its rows in another order.
     perform core_private.lock_namespace(v_namespace, false);
     perform core_private.require_duty(v_namespace, 'consume');

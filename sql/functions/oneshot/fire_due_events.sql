@@ -22,11 +22,7 @@ declare
     v_begin timestamptz := clock_timestamp();
     r       record;
 begin
-    if p_limit is null or p_limit not between 1 and 10000 then
-        raise exception using errcode = 'NX006', column = 'p_limit',
-            message = format('p_limit cannot be %s', coalesce(p_limit::text, 'NULL')),
-            hint = 'Give 1 to 10000.';
-    end if;
+    perform core_private.check_number(p_limit, 'p_limit', 1, 10000);
     select * into v_state from core_private.fire_floor f;
     -- A clock that was set back leaves the floor in the future.
     v_sweep := v_now not between v_state.swept_at and v_state.swept_at + interval '1 minute';

@@ -12,23 +12,11 @@ as $$
 declare
     v_now   timestamptz := core_private.now();
     v_total integer := 0;
-    v_type  text;
     r       record;
 begin
     perform core_private.require_duty(p_namespace, 'consume');
-    if p_limit is null or p_limit not between 1 and 100000 then
-        raise exception using errcode = 'NX006', column = 'p_limit',
-            message = format('p_limit cannot be %s', coalesce(p_limit::text, 'NULL')),
-            hint = 'Give 1 to 100000.';
-    end if;
-    if cardinality(p_types) > 2000 then
-        raise exception using errcode = 'NX006', column = 'p_types',
-            message = format('there are %s types, more than 2000', cardinality(p_types)),
-            hint = 'Give up to 2000; a pattern such as "prefix.*" stands for many.';
-    end if;
-    foreach v_type in array coalesce(p_types, '{}') loop
-        perform core_private.check_pattern(v_type, 'p_types');
-    end loop;
+    perform core_private.check_number(p_limit, 'p_limit', 1, 100000);
+    perform core_private.check_types(p_types);
     for r in
         select k.queue_name, c.name as consumer
           from core_private.parking k

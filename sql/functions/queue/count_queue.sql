@@ -35,8 +35,7 @@ begin
                     select count(*),
                            count(*) filter (where h.vt <= $1),
                            count(*) filter (
-                               where h.vt > $1 and h.read_ct > 0
-                                 and (h.headers ->> 'nexus-due' = core_private.iso(h.vt)) is not true),
+                               where h.vt > $1 and core_private.is_leased(h.vt, h.read_ct, h.headers)),
                            (select q.enqueued_at from %1$s q order by q.msg_id desc limit 1),
                            (select q.enqueued_at from %1$s q order by q.msg_id limit 1)
                       from (select q.vt, q.read_ct, q.headers from %1$s q limit 10001) h

@@ -20,18 +20,13 @@ begin
     if to_regclass(core_private.queue_relation(p_queue)) is null then
         perform core_private.fail_lost_queue(p_queue);
     end if;
-    if p_limit is null or p_limit not between 1 and 1000 then
-        raise exception using errcode = 'NX006', column = 'p_limit',
-            message = format('p_limit cannot be %s', coalesce(p_limit::text, 'NULL')),
-            hint = 'Give 1 to 1000.';
-    end if;
+    perform core_private.check_number(p_limit, 'p_limit', 1, 1000);
     return query execute format($q$
         with head as materialized (
             select q.msg_id, q.read_ct, q.enqueued_at, q.vt,
                    coalesce(core_private.event_type_of(q.message), 'unknown.raw'), q.message, q.headers,
                    case when q.vt <= $2 then 'visible'
-                        when q.headers ->> 'nexus-due' = core_private.iso(q.vt) then 'waiting'
-                        when q.read_ct > 0 then 'in_flight'
+                        when core_private.is_leased(q.vt, q.read_ct, q.headers) then 'in_flight'
                         else 'waiting' end
               from %s q
              order by q.msg_id limit $1),

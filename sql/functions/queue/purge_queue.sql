@@ -15,11 +15,7 @@ begin
             message = format('to purge queue %s, p_confirm must repeat its name', quote_literal(p_queue)),
             hint = format('select * from core.purge_queue(%L, %L);', p_queue, p_queue);
     end if;
-    if p_limit is null or p_limit not between 1 and 1000000 then
-        raise exception using errcode = 'NX006', column = 'p_limit',
-            message = format('p_limit cannot be %s', coalesce(p_limit::text, 'NULL')),
-            hint = 'Give 1 to 1000000.';
-    end if;
+    perform core_private.check_number(p_limit, 'p_limit', 1, 1000000);
     execute format($q$
         with old as materialized (
             select q.msg_id from %1$s q order by q.msg_id limit $1 for update),
@@ -29,9 +25,7 @@ begin
              where q.msg_id = old.msg_id
             returning q.vt, q.read_ct, q.headers)
         select count(*),
-               count(*) filter (
-                   where g.vt > $2 and g.read_ct > 0
-                     and g.headers ->> 'nexus-due' is distinct from core_private.iso(g.vt))
+               count(*) filter (where g.vt > $2 and core_private.is_leased(g.vt, g.read_ct, g.headers))
           from gone g
         $q$, core_private.queue_relation(p_queue))
        into removed, in_flight

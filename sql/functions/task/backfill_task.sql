@@ -7,7 +7,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_now   timestamptz := core_private.now();
-    v_task  core.scheduled_tasks := core_private.lock_task(p_task_id);
+    v_task  core.scheduled_tasks := core_private.lock_active_task(p_task_id);
     v_keep  timestamptz := v_now - (select s.keep_slots from core_private.scheduler s);
     v_to    timestamptz := least(p_to, v_now);
     v_slot  timestamptz := p_from - interval '1 microsecond';
@@ -16,11 +16,6 @@ declare
     v_uids  uuid[];
     v_max   constant integer := 1000;
 begin
-    if not v_task.active then
-        raise exception using errcode = 'NX013', column = 'p_task_id',
-            message = format('task %s is paused', quote_literal(v_task.name)),
-            hint = format('select core.resume_task(%L);', p_task_id);
-    end if;
     if p_from is null or p_to is null or p_to <= p_from or p_from < '0001-01-01 00:00:00Z' then
         raise exception using errcode = 'NX013', column = 'p_to',
             message = format('no slot lies between %s and %s',

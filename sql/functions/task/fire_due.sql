@@ -9,11 +9,7 @@ declare
     v_closed text[] := core_private.closed_namespaces();
     v_lag interval := (select core_private.firing_lag(s.scheduler) from core_private.scheduler s);
 begin
-    if p_limit is null or p_limit not between 1 and 10000 then
-        raise exception using errcode = 'NX006', column = 'p_limit',
-            message = format('p_limit cannot be %s', coalesce(p_limit::text, 'NULL')),
-            hint = 'Give 1 to 10000.';
-    end if;
+    perform core_private.check_number(p_limit, 'p_limit', 1, 10000);
     fired := core_private.fire_tasks(p_limit) + core.fire_due_events(p_limit);
     select least(
                (select t.next_run_at + v_lag

@@ -3,13 +3,8 @@ returns boolean
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-    v_task core.scheduled_tasks := core_private.lock_task(p_task_id);
 begin
-    if v_task.active then
-        update core.scheduled_tasks t set active = false where t.task_id = p_task_id;
-    end if;
-    return v_task.active;
+    return core_private.set_task_active(p_task_id, false);
 end $$;
 comment on function core.pause_task(uuid) is 'Stops a task from firing; false if it was paused. A slot that is due and not fired yet is skipped. Raises NX108, NX401, NX402.';
 

@@ -3,13 +3,8 @@ returns boolean
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-    v_task core.scheduled_tasks := core_private.lock_task(p_task_id);
 begin
-    if not v_task.active then
-        update core.scheduled_tasks t set active = true where t.task_id = p_task_id;
-    end if;
-    return not v_task.active;
+    return core_private.set_task_active(p_task_id, true);
 end $$;
 comment on function core.resume_task(uuid) is 'Lets a paused task fire again, from its next slot on: those of the pause are not caught up. The caller answers for it from now on. False if it was active. Raises NX108, NX401, NX402.';
 

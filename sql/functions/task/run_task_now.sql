@@ -7,15 +7,10 @@ as $$
 #variable_conflict use_column
 declare
     v_now  timestamptz := core_private.now();
-    v_task core.scheduled_tasks := core_private.lock_task(p_task_id);
+    v_task core.scheduled_tasks := core_private.lock_active_task(p_task_id);
     v_id   bigint;
     v_uid  uuid := gen_random_uuid();
 begin
-    if not v_task.active then
-        raise exception using errcode = 'NX013', column = 'p_task_id',
-            message = format('task %s is paused', quote_literal(v_task.name)),
-            hint = format('select core.resume_task(%L);', p_task_id);
-    end if;
     perform pg_current_xact_id();
     v_id := nextval('core.event_id_seq');
     perform core_private.emit_slots(
