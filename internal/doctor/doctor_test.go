@@ -47,7 +47,7 @@ func TestAFreshDatabase(t *testing.T) {
 	want := map[string]State{
 		"connection": OK, "server version": OK, "pgmq": OK, "pg_cron": OK, "pg_cron preload": OK, "pg_cron database": Warn, "pg_partman": OK,
 		"privileges": Warn, "schema": OK, "partitions ahead": OK, "partition owners": OK, "default partition": OK, "lost queues": OK, "tick": OK, "pg_cron jobs": OK, "pg_cron runs": OK, "pg_cron load": OK, "sweeps": OK, "lost nodes": OK,
-		"dead letters": OK, "queue tables": OK, "xmin horizon": OK, "locks": OK, "dead rows": OK, "wake-ups": OK, "clock": OK, "publications": OK, "stuck leases": OK, "last fetch": OK,
+		"dead letters": OK, "webhooks": OK, "queue tables": OK, "xmin horizon": OK, "locks": OK, "dead rows": OK, "wake-ups": OK, "clock": OK, "publications": OK, "stuck leases": OK, "last fetch": OK,
 	}
 	checks := examine(t, db.Owner)
 	if d := cmp.Diff(want, states(checks)); d != "" {
@@ -145,6 +145,10 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 		{"dead letters", `select core.create_namespace('shop');
 			insert into core.dead_letters (namespace, source_kind, source_ref, payload, attempts, failed_at, reason)
 			values ('shop', 'delivery', '{}', '{}', 1, core.now(), 'x')`, Warn, "1 dead letter unresolved", "nexus-node dlq replay -n shop --limit 0"},
+		{"webhooks", `select core.create_namespace('shop'); select core.create_webhook('shop', 'hook', 'https://a.example', '{*}'); select core_node.note_webhook('shop', 'hook', 'status 410', true)`,
+			Warn, "shop/hook is paused: the receiver answered 410 Gone", "select core.resume_consumer('shop', 'hook');"},
+		{"webhooks", `select core.create_namespace('shop'); select core.create_webhook('shop', 'hook', 'https://a.example', '{*}'); select core_node.note_webhook('shop', 'hook', 'status 500');
+			update core.webhooks set failing_since = failing_since - interval '2 hours'`, Warn, "shop/hook fails since ", "nexus-node webhook list"},
 		{"pg_cron jobs", "delete from cron.job where jobname = 'nexus:tick'", Warn, "nexus:tick is missing", "nexus-node cron apply"},
 		{"pg_cron jobs", `insert into cron.job (schedule, command, database, username, jobname)
 			values ('* * * * *', 'select core.tick()', current_database(), 'nexus_owner', 'theirs')`, Warn, "theirs is foreign_owner: it belongs to nexus_owner", "select cron.unschedule("},
@@ -211,7 +215,7 @@ func TestWhatIsNotVisibleIsNotWell(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer reader.Close()
-	rows := []string{"default partition", "lost nodes", "dead letters", "stuck leases", "last fetch"}
+	rows := []string{"default partition", "lost nodes", "dead letters", "webhooks", "stuck leases", "last fetch"}
 	for _, c := range []struct {
 		name    string
 		sql     string

@@ -345,26 +345,34 @@ func lookQueueTables(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 }
 
 func lookWebhooks(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
-	var paused, failing, mends []string
-	err := pool.QueryRow(ctx, `with w as materialized (
-			select w.* from core.webhook_status w where w.failing_since < core.now() - interval '1 hour' or w.paused_reason is not null
-			 order by w.namespace, w.name limit 100)
-		select array(select w.namespace || '/' || w.name || ': ' || w.paused_reason from w where w.paused_reason is not null),
-		       array(select w.namespace || '/' || w.name || ' since ' || pg_catalog.to_char(w.failing_since at time zone 'UTC', 'YYYY-MM-DD HH24:MI') || ' UTC'
-		               from w where w.paused_reason is null),
-		       array(select pg_catalog.format('select core.resume_consumer(%L, %L); -- once its receiver is back', w.namespace, w.name)
-		               from w where w.paused_reason is not null limit 3)`).Scan(&paused, &failing, &mends)
-	switch {
-	case err != nil:
-		return finding{}, err
-	case len(paused) > 0:
-		var m mend
-		for _, line := range mends {
-			m = append(m, statement("%s", line))
-		}
-		return warn(m, "paused: %s", some(paused)), nil
-	case len(failing) > 0:
-		return warn(mend{statement("select name, last_error from core.webhook_status where failing_since is not null")}, "failing: %s", some(failing)), nil
+	type webhook struct {
+		Namespace, Name, Reason string
+		Paused                  bool
 	}
-	return ok("none is paused, none fails for more than an hour"), nil
+	rows, err := pool.Query(ctx, `select w.namespace, w.name, coalesce(w.paused_reason, 'since ' || pg_catalog.to_char(w.failing_since at time zone 'UTC', 'YYYY-MM-DD HH24:MI') || ' UTC'),
+			w.paused_reason is not null
+		  from core.webhook_status w
+		 where w.paused_reason is not null or w.failing_since < core.now() - interval '1 hour'
+		 order by 4 desc, 1, 2 limit 100`)
+	if err != nil {
+		return finding{}, err
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[webhook])
+	if err != nil {
+		return finding{}, err
+	}
+	if len(found) == 0 {
+		return ok("none is paused for its failures, none has failed for an hour"), nil
+	}
+	lines := mend{advice("see what the receivers answer: nexus-node webhook list -n \"\"")}
+	var said []string
+	for _, w := range found {
+		if !w.Paused {
+			said = append(said, fmt.Sprintf("%s/%s fails %s", w.Namespace, w.Name, w.Reason))
+			continue
+		}
+		said = append(said, fmt.Sprintf("%s/%s is paused: %s", w.Namespace, w.Name, w.Reason))
+		lines = append(lines, statement("select core.resume_consumer('%s', '%s'); -- as a member of nexus_operator, once its receiver is back", w.Namespace, w.Name))
+	}
+	return warn(lines, "%s", some(said)), nil
 }

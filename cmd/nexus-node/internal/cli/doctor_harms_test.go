@@ -60,6 +60,8 @@ var databases = []harm{
 	{check: "sweeps", name: "two were deleted", found: "promote is not registered", sql: "delete from core_private.sweeps where name in ('promote', 'park')"},
 	{check: "dead letters", name: "replayed", found: "1 dead letter unresolved", do: oneDeadLetter},
 	{check: "dead letters", name: "discarded", found: "1 dead letter unresolved", other: true, do: oneDeadLetter},
+	{check: "webhooks", name: "one is gone", found: "shop/hook is paused", sql: `select core.create_namespace('shop'); select core.create_webhook('shop', 'hook', 'https://a.example', '{*}');
+		select core_node.note_webhook('shop', 'hook', 'status 410', true)`},
 	{check: "lost queues", name: "tables and pgmq's row of two namespaces", found: "core_events_shop of namespace shop", sql: `select core.create_namespace('shop', '{"dedupe_for": "1 h"}'); select core.create_namespace('mall');
 		select pgmq.drop_queue('core_events_shop'); delete from pgmq.meta where queue_name = 'core_events_mall_dlq'`},
 	{check: "lost queues", name: "rows of the registry", found: "the row in core.queues of core_events_shop of namespace shop", sql: `select core.create_namespace('shop', '{"dedupe_for": "1 h"}'); select core.create_namespace('mall');
