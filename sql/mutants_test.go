@@ -134,7 +134,7 @@ var mutants = []mutant{
 	{"E1 a named consumer is noted", "core_private.note_named_consumers", []string{"case when tg_op <> 'INSERT' then old.namespace end", "null"}, "emit/named_consumers", false},
 	{"E1 the log knows the message", "core.emit", []string{"else jsonb_build_object('messageId', coalesce(v_message_id, v_held_id)) end", "else '{}'::jsonb end"}, "emit/one", false},
 	{"E1 rows in input order", "core_private.emit_many", []string{"order by i.n\n", "order by i.n desc\n"}, "emit_batch/batch", false},
-	{"E3 the element of a batch is named", "core_private.emit_many", []string{"format(''[%s]'', t.n)", "''[?]''"}, "emit_batch/batch", false},
+	{"E3 the element of a batch is named", "core_private.emit_many", []string{"format('[%s]', t.n)", "'[?]'"}, "emit_batch/batch", false},
 	{"E1 what a batch delays is no news for the queue", "core_private.emit_many", []string{"array['deliver_at', 'delay', 'dedupe_key']", "array['dedupe_key']"}, "delivery/wakes", false},
 	{"E2 one event a key", "core.emit", []string{"if not v_key.won then", "if false then"}, "emit/dedupe", false},
 	{"E2 expired keys are free", "core_private.claim_keys", []string{"x.expires_at <= p_now", "false"}, "emit/dedupe", true},

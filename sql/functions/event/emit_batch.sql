@@ -41,10 +41,11 @@ begin
         perform core_private.check_event_type(
             p_event_types[array_lower(p_event_types, 1) + v_i - 1], format('p_event_types[%s]', v_i));
     end if;
-    select sum(case when octet_length(u.p::text) < 255 then octet_length(u.p::text)
+    select sum(case when u.bytes < 255 then u.bytes
                     else core_private.check_payload(u.p, v_ns.max_payload_bytes, format('p_payloads[%s]', u.n)) end)
       into v_bytes
-      from unnest(p_payloads) with ordinality u(p, n);
+      from (select x.p, x.n, octet_length(x.p::text) as bytes
+              from unnest(p_payloads) with ordinality x(p, n) offset 0) u;
     if v_bytes > 67108864 then
         raise exception using errcode = 'NX603', column = 'p_payloads',
             message = format('the payloads have %s bytes together, at most 67108864 are allowed', v_bytes),

@@ -19,6 +19,8 @@ declare
     v_keys       text[] := '{}';
     v_pending    text[] := '{}';
     v_queued     text[] := '{}';
+    v_src        text;
+    v_rows       text;
 begin
     select n.dedupe_for into v_dedupe_for from core.namespaces n where n.namespace = p_namespace;
     perform pg_current_xact_id();
@@ -47,56 +49,71 @@ begin
         perform core_private.wake(v_queue, p_now);
     end loop;
 
+    -- What has no options needs no parsing and is never a duplicate.
+    if v_options then
+        v_src := $q$
+            keys as materialized (
+                select k.key, k.event_id, k.event_uid, k.won, k.msg_id
+                  from core_private.claim_keys($2, $6, $1, $7, $11, $12) k
+                 where cardinality($6) > 0),
+            -- duplicate: another event speaks for its dedupe key, of this call or of an earlier one.
+            parsed as materialized (
+                select t.n, t.event_type, t.payload, o.dedupe_key, o.ordering_key, o.due_at, o.headers, o.producer,
+                       o.correlation_id, o.causation_uid, o.broadcast, o.authored_at, o.tags, o.depth,
+                       k.event_id as key_id, k.event_uid as key_uid, k.msg_id as held_id, t.given_uid,
+                       coalesce(t.principal, $8) as principal,
+                       k.key is not null
+                       and (not k.won or row_number() over (partition by o.dedupe_key order by t.n) > 1) as duplicate
+                  from unnest($3, $4, $5, $9, $10)
+                       with ordinality t(event_type, payload, options, given_uid, principal, n)
+                 cross join lateral core_private.parse_emit_options(t.options, $1, format('[%s]', t.n)) o
+                  left join keys k on k.key = o.dedupe_key),
+            ids as materialized (
+                select p.*, coalesce(p.key_id, nextval('core.event_id_seq')) as event_id,
+                       coalesce(p.key_uid, p.given_uid, gen_random_uuid()) as event_uid
+                  from parsed p),
+            src as materialized (
+                select e.*, core_private.envelope(
+                           $2, e.event_type, e.payload, $1, e.event_id, e.event_uid, e.producer, e.ordering_key,
+                           e.correlation_id, e.causation_uid, e.broadcast, e.authored_at, e.tags, e.depth)
+                           as message$q$ || v_plan.columns || $q$
+                  from ids e
+                 where not e.duplicate)$q$;
+        v_rows := 'ids i left join src e using (n)';
+    else
+        v_src := $q$
+            src as materialized (
+                select e.*, to_jsonb(row(
+                           $2, e.event_type, e.payload, core_private.iso($1), null, e.event_id, e.event_uid)
+                           ::core_private.plain_message) as message$q$ || v_plan.columns || $q$
+                  from (select t.n, t.event_type, t.payload, nextval('core.event_id_seq') as event_id,
+                               coalesce(t.given_uid, gen_random_uuid()) as event_uid,
+                               coalesce(t.principal, $8) as principal, false as duplicate,
+                               null::text as ordering_key, null::timestamptz as due_at, null::jsonb as headers,
+                               null::text as producer, null::text as correlation_id, null::uuid as causation_uid,
+                               null::timestamptz as authored_at, null::text[] as tags, 0 as depth,
+                               null::bigint as held_id
+                          from unnest($3, $4, $9, $10) with ordinality t(event_type, payload, given_uid, principal, n)
+                        offset 0) e)$q$;
+        v_rows := 'src i cross join lateral (select i.*) e';
+    end if;
     return query execute format($q$
-        with keys as materialized (
-            select k.key, k.event_id, k.event_uid, k.won, k.msg_id
-              from core_private.claim_keys($2, $6, $1, $7, $11, $12) k
-             where cardinality($6) > 0),
-        -- duplicate: another event speaks for its dedupe key, of this call or of an earlier one.
-        parsed as materialized (
-            select t.n, t.event_type, t.payload, o.dedupe_key, o.ordering_key, o.due_at, o.headers, o.producer,
-                   o.correlation_id, o.causation_uid, o.broadcast, o.authored_at, o.tags, o.depth,
-                   k.event_id as key_id, k.event_uid as key_uid, k.msg_id as held_id, t.given_uid,
-                   coalesce(t.principal, $8) as principal,
-                   k.key is not null
-                   and (not k.won or row_number() over (partition by o.dedupe_key order by t.n) > 1) as duplicate
-              from unnest($3, $4, $5, $9, $10)
-                   with ordinality t(event_type, payload, options, given_uid, principal, n)
-             cross join %1$s o
-              left join keys k on k.key = o.dedupe_key),
-        ids as materialized (
-            select p.*, coalesce(p.key_id, nextval('core.event_id_seq')) as event_id,
-                   coalesce(p.key_uid, p.given_uid, gen_random_uuid()) as event_uid
-              from parsed p),
-        src as materialized (
-            select e.*, core_private.envelope(
-                       $2, e.event_type, e.payload, $1, e.event_id, e.event_uid, e.producer, e.ordering_key,
-                       e.correlation_id, e.causation_uid, e.broadcast, e.authored_at, e.tags, e.depth) as message%2$s
-              from ids e
-             where not e.duplicate)
-        %3$s,
+        with %1$s
+        %2$s,
         log as (
             insert into core.event_log (
                 event_id, namespace, event_type, payload, emitted_at, producer_node_id, metadata, event_uid,
                 authored_at, correlation_id, causation_uid, depth, ordering_key, tags, headers, principal)
             select e.event_id, $2, e.event_type, e.payload, $1, e.producer,
-                   case when coalesce(%4$s, e.held_id) is null then '{}'::jsonb
-                        else jsonb_build_object('messageId', coalesce(%4$s, e.held_id)) end,
+                   case when coalesce(%3$s, e.held_id) is null then '{}'::jsonb
+                        else jsonb_build_object('messageId', coalesce(%3$s, e.held_id)) end,
                    e.event_uid, e.authored_at, e.correlation_id, e.causation_uid, e.depth, e.ordering_key, e.tags,
                    e.headers, e.principal
               from src e)
-        select i.event_id, i.event_uid, %4$s, i.duplicate
-          from ids i
-          left join src e using (n)
+        select i.event_id, i.event_uid, %3$s, i.duplicate
+          from %4$s
          order by i.n
-        $q$,
-        case when v_options
-             then 'lateral core_private.parse_emit_options(t.options, $1, format(''[%s]'', t.n))'
-             else '(select null::text as dedupe_key, null::text as ordering_key, null::timestamptz as due_at,
-                           null::jsonb as headers, null::text as producer, null::text as correlation_id,
-                           null::uuid as causation_uid, false as broadcast, null::timestamptz as authored_at,
-                           null::text[] as tags, 0 as depth)' end,
-        v_plan.columns, v_plan.ctes, v_plan.default_id)
+        $q$, v_src, v_plan.ctes, v_plan.default_id, v_rows)
     using p_now, p_namespace, p_event_types, p_payloads, p_options, v_keys, p_now + v_dedupe_for,
           core_private.principal(), p_event_uids, p_principals, v_pending, v_queued;
 end $$;

@@ -13,14 +13,12 @@ as $$
                  p_ordering_key, p_correlation_id, p_causation_uid, p_authored_at, p_tags,
                  case when p_broadcast then true end,
                  case when p_depth operator(pg_catalog.<>) 0 then p_depth end) operator(pg_catalog.=) 0
-        then pg_catalog.jsonb_build_object(
-                 'namespace', p_namespace, 'eventType', p_event_type, 'payload', p_payload,
-                 'emittedAt', core_private.iso(p_emitted_at), 'producerNodeId', p_producer,
-                 'eventId', p_event_id, 'eventUid', p_event_uid)
-        else pg_catalog.jsonb_build_object(
-                 'namespace', p_namespace, 'eventType', p_event_type, 'payload', p_payload,
-                 'emittedAt', core_private.iso(p_emitted_at), 'producerNodeId', p_producer,
-                 'eventId', p_event_id, 'eventUid', p_event_uid)
+        then pg_catalog.to_jsonb(row(
+                 p_namespace, p_event_type, p_payload, core_private.iso(p_emitted_at), p_producer, p_event_id,
+                 p_event_uid)::core_private.plain_message)
+        else pg_catalog.to_jsonb(row(
+                 p_namespace, p_event_type, p_payload, core_private.iso(p_emitted_at), p_producer, p_event_id,
+                 p_event_uid)::core_private.plain_message)
              operator(pg_catalog.||)
              pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object(
                  'orderingKey', p_ordering_key, 'correlationId', p_correlation_id,
