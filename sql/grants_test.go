@@ -53,7 +53,7 @@ func init() {
 
 // Tables and views of core that a role may read; nobody may write any, but for operators and
 // recurring tasks.
-const mayRead = `audit_log blockers consumers cron_drift cron_job_runs cron_jobs dead_letter_groups dead_letters delayed delivery_errors error_codes event_log lost_queues
+const mayRead = `audit_log blockers consumer_status consumers cron_drift cron_job_runs cron_jobs dead_letter_groups dead_letters delayed delivery_errors error_codes event_log lost_queues
 	namespace_grants namespaces node_status nodes parked partitions pending_scheduled_events queue_metrics queues
 	scheduled_events scheduled_tasks scheduler_status sweep_status task_runs task_slots task_status unhandled_types
 	unresolved_dead_letters upcoming webhook_status webhooks`

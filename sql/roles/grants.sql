@@ -30,6 +30,7 @@ begin
       ('core_private.blockers', '{nexus_reader}'),
       ('core.event_status', '{nexus_reader}'),
       ('core.find_event', '{nexus_reader}'),
+      ('core_private.backfills_of', '{nexus_reader}'),
       ('core_private.unhandled_types', '{nexus_reader}'),
       ('core_private.namespaces_read_by', '{nexus_reader,nexus_producer,nexus_consumer}'),
       ('core.schema_version', '{nexus_reader,nexus_producer,nexus_consumer}'),

@@ -7,7 +7,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_known    constant text[] := array[
-        'retry', 'unhandled_after', 'max_in_flight', 'rate', 'exhausted', 'drop_unmatched'];
+        'retry', 'unhandled_after', 'max_in_flight', 'rate', 'exhausted', 'drop_unmatched', 'backfill'];
     v_id       integer;
     v_old      record;
     v_patterns text[];
@@ -15,6 +15,7 @@ declare
     v_retry    jsonb := p_options -> 'retry';
     v_back     text[];
     v_new      bigint;
+    v_from     timestamptz;
     v_removed  bigint := 0;
 begin
     perform core_private.require_duty(p_namespace, 'operate');
@@ -46,6 +47,11 @@ begin
         v_options := jsonb_set(p_options, '{retry}', (v_old.retry - v_back) || v_retry);
     end if;
     perform core_private.check_consumer_options(v_options, v_known, true);
+    v_from := core_private.parse_from(nullif(p_options -> 'backfill', 'null'), 'backfill');
+    if v_from is not null and p_consumer = 'default' then
+        perform core_private.fail_option('backfill', p_options -> 'backfill',
+            'Leave it out: consumer "default" has had every event.');
+    end if;
     perform core_private.apply_consumer_options(v_id, v_options);
     if v_patterns is distinct from array(select distinct p collate "C" from unnest(v_old.patterns) p order by 1) then
         v_new := case when v_patterns is not null then core_private.raise_generation(p_namespace) end;
@@ -59,6 +65,24 @@ begin
     end if;
     if (p_options ->> 'drop_unmatched')::boolean then
         v_removed := core_private.remove_unmatched(v_old.queue_name, coalesce(v_patterns, v_old.patterns));
+        -- What a backfill still had to bring would come after it.
+        update core_private.backfills b
+           set narrowed = array(
+                   select distinct p.x collate "C"
+                     from unnest(coalesce(b.narrowed, b.patterns)) o (x)
+                    cross join unnest(coalesce(v_patterns, v_old.patterns)) p (x)
+                    where core_private.matches(o.x, p.x) or o.x = p.x
+                    union
+                   select o.x
+                     from unnest(coalesce(b.narrowed, b.patterns)) o (x)
+                    cross join unnest(coalesce(v_patterns, v_old.patterns)) p (x)
+                    where core_private.matches(p.x, o.x))
+         where b.consumer_id = v_id and b.state <> 'done';
+    end if;
+    if v_from is not null then
+        perform core_private.begin_backfill(
+            v_id, p_namespace, coalesce(v_new, core_private.raise_generation(p_namespace)),
+            coalesce(v_patterns, v_old.patterns), v_from);
     end if;
     perform core_private.audit('alter_consumer', p_namespace, p_consumer, null,
         jsonb_strip_nulls(jsonb_build_object(
@@ -67,4 +91,4 @@ begin
         || jsonb_build_object('options', p_options));
     return v_removed;
 end $$;
-comment on function core.alter_consumer(text, text, text[], jsonb) is 'Replaces the patterns of a consumer, if they are given, and the options that are given; in a retry policy the keys that are not given stay, and null takes the default again. Other patterns hold for what is emitted from then on; what is queued stays, unless drop_unmatched is true: then what waits, is delayed or parked and matches none of them is removed, but for what is in flight. Returns how many deliveries were removed. Options: retry, unhandled_after, max_in_flight, rate, exhausted, drop_unmatched. Raises NX004, NX005, NX006, NX007, NX008, NX101, NX102, NX401, NX402.';
+comment on function core.alter_consumer(text, text, text[], jsonb) is 'Replaces the patterns of a consumer, if they are given, and the options that are given; in a retry policy the keys that are not given stay, and null takes the default again. Other patterns hold for what is emitted from then on; what is queued stays, unless drop_unmatched is true: then what waits, is delayed or parked and matches none of them is removed, but for what is in flight. With backfill ("beginning" or a time) it also gets what is in the log and matches, and what it had not got. Returns how many deliveries were removed. Options: retry, unhandled_after, max_in_flight, rate, exhausted, drop_unmatched, backfill. Raises NX004, NX005, NX006, NX007, NX008, NX101, NX102, NX401, NX402.';

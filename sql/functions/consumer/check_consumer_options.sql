@@ -44,8 +44,11 @@ begin
     if v_options ? 'rate' then
         perform core_private.parse_rate(v_options -> 'rate');
     end if;
-    if v_options ? 'from' and v_options -> 'from' <> '"now"' then
-        perform core_private.fail_option('from', v_options -> 'from', 'Give "now", or leave it out.');
+    if v_options ? 'from' then
+        perform core_private.parse_from(v_options -> 'from', 'from');
+    end if;
+    if v_options ? 'backfill' then
+        perform core_private.parse_from(v_options -> 'backfill', 'backfill');
     end if;
 end $$;
 comment on function core_private.check_consumer_options(jsonb, text[], boolean) is 'Raises NX004, NX005 or NX007 for options no consumer can have.';

@@ -15,11 +15,13 @@ declare
     v_queue    text;
     v_id       integer;
     v_new      bigint;
+    v_from     timestamptz;
 begin
     perform core_private.require_consuming(p_namespace);
     perform core_private.check_consumer_name(p_consumer);
     v_patterns := core_private.check_patterns(p_patterns);
     perform core_private.check_consumer_options(p_options, v_known);
+    v_from := core_private.parse_from(p_options -> 'from', 'from');
     for v_round in 1 .. 2 loop
         if exists (select from core.consumers c where c.namespace = p_namespace and c.name = p_consumer) then
             select *
@@ -46,14 +48,21 @@ begin
     insert into core.consumers (
         namespace, name, patterns, queue_name, starts_from, created_generation, created_at)
     values (
-        p_namespace, p_consumer, v_patterns, v_queue, 'now', v_new, v_now)
+        p_namespace, p_consumer, v_patterns, v_queue,
+        case when v_from is null then 'now'
+             when v_from = '-infinity' then 'beginning'
+             else core_private.iso(v_from) end,
+        v_new, v_now)
     returning consumer_id into v_id;
     insert into core_private.consumer_patterns (consumer_id, generation, patterns) values (v_id, v_new, v_patterns);
     perform core_private.apply_consumer_options(v_id, p_options);
     insert into core.queues (queue_name, namespace, consumer_id, created_at) values (v_queue, p_namespace, v_id, v_now);
     perform core_private.create_queue(v_queue);
+    if v_from is not null then
+        perform core_private.begin_backfill(v_id, p_namespace, v_new, v_patterns, v_from);
+    end if;
     perform core_private.audit('create_consumer', p_namespace, p_consumer, null,
         jsonb_build_object('patterns', v_patterns, 'options', p_options));
     return true;
 end $$;
-comment on function core.create_consumer(text, text, text[], jsonb) is 'Creates a named consumer with a queue of its own, to which from then on every event is delivered whose type matches one of the patterns (event types, prefix.*, prefix:* or *); true if it did, false if it was there. Patterns and options that are given again must be those in force; an option that is left out may be anything. Options: from ("now"), retry, unhandled_after, max_in_flight, rate ("100/min"), kind ("unordered"), exhausted ("dead"). Who may consume or operate may create. Raises NX004, NX005, NX007, NX008, NX101, NX202, NX212, NX401, NX402.';
+comment on function core.create_consumer(text, text, text[], jsonb) is 'Creates a named consumer with a queue of its own, to which from then on every event is delivered whose type matches one of the patterns (event types, prefix.*, prefix:* or *); true if it did, false if it was there. Patterns and options that are given again must be those in force; an option that is left out may be anything. Options: from ("now"; "beginning" or a time: what is in the log from then on is delivered, too, by ticks), retry, unhandled_after, max_in_flight, rate ("100/min"), kind ("unordered"), exhausted ("dead"). Who may consume or operate may create. Raises NX004, NX005, NX007, NX008, NX101, NX202, NX212, NX401, NX402.';

@@ -35,7 +35,11 @@ begin
             case when exists (
                 select from core.dead_letters l
                  where l.namespace = p_namespace and l.consumer = p_consumer and l.resolved_at is null)
-                 then 'unresolved dead letters' end], null);
+                 then 'unresolved dead letters' end,
+            case when exists (
+                select from core_private.backfills b
+                 where b.consumer_id = v_id and b.state <> 'done')
+                 then 'a backfill that has not ended' end], null);
         if v_held <> '{}' then
             raise exception using errcode = 'NX213', column = 'p_consumer',
                 message = format('consumer %s of namespace %s still has %s',

@@ -1,21 +1,26 @@
 -- Apart from emit, since most namespaces have the consumer default alone. Not by core_private.delivery_plan:
 -- for one event the statement it makes costs twice as much as these inserts. A further kind of consumer
--- is a branch here and there.
+-- is a branch here and there. The generation is read with the consumers: the log's row says so which of them it met.
 create or replace function core_private.deliver_to_others(
     p_namespace text, p_event_type text, p_message jsonb, p_headers jsonb, p_due_at timestamptz, p_now timestamptz)
-returns void
+returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_consumer record;
-    v_relation text;
+    v_consumer   record;
+    v_relation   text;
+    v_generation bigint;
 begin
     for v_consumer in
-        select c.kind, c.queue_name
-          from core_private.consumers_of(p_namespace, array[p_event_type], false) c
+        select nullif(n.consumer_generation, 0) as generation, c.kind, c.queue_name
+          from core.namespaces n
+          left join lateral core_private.consumers_of(p_namespace, array[p_event_type], false) c on true
+         where n.namespace = p_namespace
          order by c.consumer_id
     loop
+        v_generation := v_consumer.generation;
+        continue when v_consumer.queue_name is null;
         case v_consumer.kind
         when 'unordered' then
             if p_due_at is not null then
@@ -38,5 +43,6 @@ begin
             null; -- Lanes come with ordered consumers.
         end case;
     end loop;
+    return v_generation;
 end $$;
-comment on function core_private.deliver_to_others(text, text, jsonb, jsonb, timestamptz, timestamptz) is 'Delivers an event to the named consumers whose patterns match. Raises NX110.';
+comment on function core_private.deliver_to_others(text, text, jsonb, jsonb, timestamptz, timestamptz) is 'Delivers an event to the named consumers whose patterns match; returns the generation of them all. Raises NX110.';

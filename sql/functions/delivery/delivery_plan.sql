@@ -11,7 +11,7 @@
 -- the table.
 create or replace function core_private.delivery_plan(
     p_namespace text, p_event_types text[], p_at_once boolean, p_delayed boolean, p_default boolean = null,
-    out columns text, out ctes text, out default_id text, out ids text, out queues text[])
+    out columns text, out ctes text, out default_id text, out ids text, out queues text[], out generation bigint)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -28,10 +28,15 @@ begin
     ids := '(null::text, null::bigint)';
     queues := '{}';
     for v_consumer in
-        select c.consumer_id, c.name, c.kind, c.queue_name, c.patterns
-          from core_private.consumers_of(p_namespace, p_event_types, p_default) c
+        select nullif(n.consumer_generation, 0) as generation,
+               c.consumer_id, c.name, c.kind, c.queue_name, c.patterns
+          from core.namespaces n
+          left join lateral core_private.consumers_of(p_namespace, p_event_types, p_default) c on true
+         where n.namespace = p_namespace
          order by c.consumer_id
     loop
+        generation := v_consumer.generation;
+        continue when v_consumer.consumer_id is null;
         v_matches := case
             when v_consumer.name = 'default' or cardinality(p_event_types) = 1
                  or '*' = any (v_consumer.patterns) then ''
@@ -92,4 +97,4 @@ begin
         end case;
     end loop;
 end $$;
-comment on function core_private.delivery_plan(text, text[], boolean, boolean, boolean) is 'The part of a statement that delivers the events of its CTE src: columns to be appended to the select list of src, CTEs to follow it, the message id of the consumer default in terms of src e, a VALUES list of (queue, message id) in the same terms, and the queues to wake. p_at_once and p_delayed say which there may be; the statement raises NX110.';
+comment on function core_private.delivery_plan(text, text[], boolean, boolean, boolean) is 'The part of a statement that delivers the events of its CTE src: columns to be appended to the select list of src, CTEs to follow it, the message id of the consumer default in terms of src e, a VALUES list of (queue, message id) in the same terms, the queues to wake, and the generation of the consumers, for the log. p_at_once and p_delayed say which there may be; the statement raises NX110.';

@@ -18,6 +18,7 @@ declare
     v_key            record;
     v_message        jsonb;
     v_others         boolean;
+    v_generation     bigint;
     v_event_id       bigint;
     v_event_uid      uuid;
     v_message_id     bigint;
@@ -38,9 +39,11 @@ declare
                                      else current_setting('role')::name end;
 begin
     select n.restricted, n.max_payload_bytes, n.dedupe_for,
-           case when n.default_consumer then 'core_events_' || replace(p_namespace, '-', '_') end, n.named_consumers
+           case when n.default_consumer then 'core_events_' || replace(p_namespace, '-', '_') end, n.named_consumers,
+           nullif(n.consumer_generation, 0)
       into v_restricted, v_max_bytes, v_dedupe_for,
-           v_queue, v_others
+           v_queue, v_others,
+           v_generation
       from core.namespaces n
      where n.namespace = p_namespace;
     -- What passes takes one expression: each costs as much to set up, in every transaction, as to work out.
@@ -121,20 +124,21 @@ begin
         perform core_private.wake(v_queue, v_now);
     end if;
     if v_others then
-        perform core_private.deliver_to_others(p_namespace, p_event_type, v_message, v_headers, v_due_at, v_now);
+        v_generation := core_private.deliver_to_others(
+            p_namespace, p_event_type, v_message, v_headers, v_due_at, v_now);
     end if;
 
     insert into core.event_log (
         event_id, namespace, event_type, payload, emitted_at, producer_node_id,
         metadata,
         event_uid, authored_at, correlation_id, causation_uid, depth, ordering_key, tags, headers,
-        principal)
+        deliver_at, consumer_generation, principal)
     values (
         v_event_id, p_namespace, p_event_type, p_payload, v_now, v_producer,
         case when coalesce(v_message_id, v_held_id) is null then '{}'::jsonb
              else jsonb_build_object('messageId', coalesce(v_message_id, v_held_id)) end,
         v_event_uid, v_authored_at, v_correlation_id, v_causation_uid, v_depth, v_ordering_key, v_tags, v_headers,
-        session_user || case when current_setting('role') in ('none', session_user) then ''
+        v_due_at, v_generation, session_user || case when current_setting('role') in ('none', session_user) then ''
                              else ' as ' || current_setting('role') end);
     event_id := v_event_id;
     event_uid := v_event_uid;

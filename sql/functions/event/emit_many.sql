@@ -103,18 +103,19 @@ begin
         log as (
             insert into core.event_log (
                 event_id, namespace, event_type, payload, emitted_at, producer_node_id, metadata, event_uid,
-                authored_at, correlation_id, causation_uid, depth, ordering_key, tags, headers, principal)
+                authored_at, correlation_id, causation_uid, depth, ordering_key, tags, headers, principal,
+                deliver_at, consumer_generation)
             select e.event_id, $2, e.event_type, e.payload, $1, e.producer,
                    case when coalesce(%3$s, e.held_id) is null then '{}'::jsonb
                         else jsonb_build_object('messageId', coalesce(%3$s, e.held_id)) end,
                    e.event_uid, e.authored_at, e.correlation_id, e.causation_uid, e.depth, e.ordering_key, e.tags,
-                   e.headers, e.principal
+                   e.headers, e.principal, e.due_at, $13
               from src e)
         select i.event_id, i.event_uid, %3$s, i.duplicate
           from %4$s
          order by i.n
         $q$, v_src, v_plan.ctes, v_plan.default_id, v_rows)
     using p_now, p_namespace, p_event_types, p_payloads, p_options, v_keys, p_now + v_dedupe_for,
-          core_private.principal(), p_event_uids, p_principals, v_pending, v_queued;
+          core_private.principal(), p_event_uids, p_principals, v_pending, v_queued, v_plan.generation;
 end $$;
 comment on function core_private.emit_many(text, text[], jsonb[], jsonb[], timestamptz, uuid[], text[]) is 'Writes events whose arguments have been checked: log, queues, delays. The last two arguments are for events that were accepted earlier: their uids, and who had them emitted. Raises NX004, NX005, NX110, NX604.';

@@ -23,12 +23,15 @@ declare
     v_sure   boolean;
     v_lost   boolean;
     v_looked bigint;
+    v_done   bigint;
+    v_since  boolean;
     r        record;
 begin
     -- With a message id the consumer default had it, whether or not the namespace still has that.
     select m.*, case when m.message_id is not null then true end as by_default
       into v_event
       from (select e.namespace, e.event_type, e.event_uid, e.emitted_at,
+                   coalesce(e.consumer_generation, 0) as generation,
                    case when e.metadata ->> 'messageId' ~ '^[0-9]{1,18}$'
                         then (e.metadata ->> 'messageId')::bigint end as message_id
               from core.event_log e
@@ -37,13 +40,33 @@ begin
         return;
     end if;
     for r in
-        select c.name, c.queue_name, c.created_at, core_private.queue_relation(c.queue_name) as relation
+        select c.consumer_id, c.name, c.queue_name, c.created_at, core_private.queue_relation(c.queue_name) as relation
           from core_private.consumers_of(v_event.namespace, array[v_event.event_type], v_event.by_default) c
          where c.kind = 'unordered'
          order by c.consumer_id
     loop
         consumer := r.name; queue_name := r.queue_name;
         state := null; msg_id := null; attempt := null; due_at := null; dead_letter_id := null; detail := null;
+        -- It was there when the event came, or a backfill of it takes the event: up to where that has come.
+        select x.created_generation <= v_event.generation
+               and (x.created_generation > 0 or x.created_at <= v_event.emitted_at)
+          into v_since
+          from core.consumers x
+         where x.consumer_id = r.consumer_id;
+        select case when b.state = 'done' then p_event_id else b.position end
+          into v_done
+          from core_private.backfills b
+         where b.consumer_id = r.consumer_id and v_event.generation < b.generation
+           and v_event.emitted_at >= b.from_time
+           and exists (
+               select
+                 from unnest(coalesce(b.narrowed, b.patterns)) p
+                where core_private.matches(p, v_event.event_type))
+         order by b.backfill_id
+         limit 1;
+        if not v_since and v_done is null then
+            v_since := null;
+        end if;
         v_lost := to_regclass(r.relation) is null;
         select l.dead_letter_id, l.status, l.resolution, l.reason, l.last_error, l.resolved_by, l.attempts,
                l.replay_msg_id
@@ -126,7 +149,7 @@ begin
             state := 'dead'; dead_letter_id := v_dead.dead_letter_id; attempt := v_dead.attempts;
             detail := format('%s: %s', v_dead.reason, left(v_dead.last_error, 200));
         elsif v_lost and coalesce(v_dead.resolution, 'replayed') = 'replayed'
-              and r.created_at <= v_event.emitted_at then
+              and v_since is not null then
             state := 'unknown'; detail := 'the table of its queue is missing';
         elsif not v_lost and not v_sure or v_looked >= v_limit then
             state := 'unknown';
@@ -134,8 +157,10 @@ begin
                              v_limit);
         elsif v_dead.resolution <> 'replayed' then
             state := v_dead.resolution; dead_letter_id := v_dead.dead_letter_id; detail := 'by ' || v_dead.resolved_by;
-        elsif r.created_at > v_event.emitted_at then
+        elsif v_since is null then
             continue; -- it came after the event
+        elsif not v_since and v_done < p_event_id then
+            state := 'waiting'; detail := 'its backfill has not come to the event yet';
         else
             state := 'settled'; dead_letter_id := v_dead.dead_letter_id;
         end if;

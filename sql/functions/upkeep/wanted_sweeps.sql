@@ -14,6 +14,7 @@ as $$
         ('expire_slots', 'core_private.expire_slots()', '1 hour', 'tick', 36),
         ('cron', 'core.sync_cron_jobs()', '1 minute', 'tick', 37),
         ('job_defaults', 'core_private.set_job_defaults()', '1 hour', 'tick', 38),
+        ('backfills', 'core_private.run_backfills()', '1 second', 'tick', 38),
         ('left_queues', 'core_private.drop_left_queues()', '10 seconds', 'tick', 39),
         ('retention', 'core_private.apply_retention()', '1 day', 'job', 50),
         ('grants', 'core_private.forget_grants()', '1 day', 'tick', 35),
