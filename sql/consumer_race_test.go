@@ -58,7 +58,6 @@ func TestABackfillWaitsForWhoDoesNotKnowOfIt(t *testing.T) {
 		"began after it, repeatable": {during: []string{"begin isolation level repeatable read", "select count(*) from core.namespaces"}, after: []string{`select core.emit('shop', 'a.held')`, "commit"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			db := dbtest.New(t)
 			db.Namespace("shop")
 			db.Exec(`select core.emit('shop', 'a.before')`)
