@@ -63,23 +63,17 @@ func (h *Handler) unchanged(was settings) error {
 	if was.name == "" {
 		field = fmt.Sprintf("Handler(%s)", h.pattern)
 	}
-	switch {
-	case is.name != was.name:
-		field += ".Name"
-	case is.retry != was.retry:
-		field += ".Retry"
-	case is.timeout != was.timeout:
-		field += ".Timeout"
-	case is.workers != was.workers:
-		field += ".Workers"
-	case is.batch != was.batch:
-		field += ".Batch"
-	case is.linger != was.linger:
-		field += ".Linger"
-	case is.leased != was.leased:
-		field += ".Leased"
-	case is.express != was.express:
-		field += ".Express"
+	for _, f := range []struct {
+		name    string
+		changed bool
+	}{
+		{"Name", is.name != was.name}, {"Retry", is.retry != was.retry}, {"Timeout", is.timeout != was.timeout}, {"Workers", is.workers != was.workers},
+		{"Batch", is.batch != was.batch}, {"Linger", is.linger != was.linger}, {"Leased", is.leased != was.leased}, {"Express", is.express != was.express},
+	} {
+		if f.changed {
+			field += "." + f.name
+			break
+		}
 	}
 	return invalid(field, field+" was changed while the handler runs", "remove the handler, and register one with these settings")
 }

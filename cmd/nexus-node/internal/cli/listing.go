@@ -59,6 +59,21 @@ func (p *page) after(cmd *cobra.Command, l readmodel.List) ([]string, error) {
 	return cursor.Place, nil
 }
 
+// newList is the command list of what is in a namespace, or in all, where nothing else chooses.
+func (s *session) newList(short, example string, of func(namespace string) readmodel.List) *cobra.Command {
+	var p page
+	cmd := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   short,
+		Example: example,
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return s.list(cmd, p, of) },
+	}
+	p.add(cmd)
+	return cmd
+}
+
 // list is a command that only shows a page of what is in a namespace, or in all.
 func (s *session) list(cmd *cobra.Command, p page, of func(namespace string) readmodel.List) error {
 	if err := p.check(cmd); err != nil {

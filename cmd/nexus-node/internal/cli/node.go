@@ -15,18 +15,8 @@ func newNode(s *session) *cobra.Command {
 }
 
 func newNodeList(s *session) *cobra.Command {
-	var p page
-	cmd := &cobra.Command{
-		Use:     "list",
-		Aliases: []string{"ls"},
-		Short:   "List the nodes of the namespace, or of all, with their state and last heartbeat",
-		Example: `  nexus-node node list -n shop
+	return s.newList(
+		"List the nodes of the namespace, or of all, with their state and last heartbeat", `  nexus-node node list -n shop
   nexus-node node list -n ""`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.list(cmd, p, readmodel.Nodes)
-		},
-	}
-	p.add(cmd)
-	return cmd
+		readmodel.Nodes)
 }

@@ -135,20 +135,10 @@ func newWebhookAlter(s *session) *cobra.Command {
 }
 
 func newWebhookList(s *session) *cobra.Command {
-	var p page
-	cmd := &cobra.Command{
-		Use:     "list",
-		Aliases: []string{"ls"},
-		Short:   "List the webhooks of the namespace, or of all, with where they go and how that goes",
-		Example: `  nexus-node webhook list -n shop
+	return s.newList(
+		"List the webhooks of the namespace, or of all, with where they go and how that goes", `  nexus-node webhook list -n shop
   nexus-node webhook list -n "" -o json`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.list(cmd, p, readmodel.Webhooks)
-		},
-	}
-	p.add(cmd)
-	return cmd
+		readmodel.Webhooks)
 }
 
 func newWebhookShow(s *session) *cobra.Command {
