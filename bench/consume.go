@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/node"
@@ -119,12 +120,7 @@ func (b *bench) rawPop(ctx context.Context) (float64, error) {
 		return 0, err
 	}
 	began := time.Now()
-	err := parallel(2, func() error {
-		conn, err := b.pool.Acquire(ctx)
-		if err != nil {
-			return err
-		}
-		defer conn.Release()
+	err := b.onConns(ctx, 2, func(conn *pgxpool.Conn) error {
 		for {
 			rows, err := conn.Query(ctx, "select message from pgmq.pop('raw'::text, 50)")
 			if err != nil {
@@ -155,12 +151,7 @@ func (b *bench) rawConsume(ctx context.Context, conns int) (float64, error) {
 		return 0, err
 	}
 	began := time.Now()
-	err := parallel(conns, func() error {
-		conn, err := b.pool.Acquire(ctx)
-		if err != nil {
-			return err
-		}
-		defer conn.Release()
+	err := b.onConns(ctx, conns, func(conn *pgxpool.Conn) error {
 		for {
 			rows, err := conn.Query(ctx, "select msg_id, read_ct, message from pgmq.read('raw'::text, 30, 50)")
 			if err != nil {

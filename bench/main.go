@@ -190,6 +190,18 @@ func median(v []float64) float64 {
 	return v[len(v)/2]
 }
 
+// onConns runs f on n connections at once and returns the first error.
+func (b *bench) onConns(ctx context.Context, n int, f func(conn *pgxpool.Conn) error) error {
+	return parallel(n, func() error {
+		conn, err := b.pool.Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		defer conn.Release()
+		return f(conn)
+	})
+}
+
 // parallel runs f n times at once and returns the first error.
 func parallel(n int, f func() error) error {
 	var wg sync.WaitGroup
@@ -215,12 +227,7 @@ func (b *bench) emit(sql string, conns int) func(context.Context) (float64, erro
 		}
 		var n atomic.Int64
 		began := time.Now()
-		err := parallel(conns, func() error {
-			conn, err := b.pool.Acquire(ctx)
-			if err != nil {
-				return err
-			}
-			defer conn.Release()
+		err := b.onConns(ctx, conns, func(conn *pgxpool.Conn) error {
 			for time.Since(began) < b.time {
 				if _, err := conn.Exec(ctx, sql, payload); err != nil {
 					return err

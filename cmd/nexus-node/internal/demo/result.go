@@ -28,31 +28,40 @@ func (r *Result) String() string {
 		r.Emitted, r.Handled, r.DeadLettered, r.Replayed, r.Lost, r.Doubled)
 }
 
+// faults are what does not add up.
+type faults []error
+
+func (f *faults) add(format string, args ...any) { *f = append(*f, fmt.Errorf(format, args...)) }
+
+// err is nil if there are none.
+func (f *faults) err() error {
+	if len(*f) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", ErrWrong, errors.Join(*f...))
+}
+
 func (r *Result) judge() error {
-	var errs []error
-	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	var found faults
 	if r.Lost != 0 {
-		wrong("%d webhooks have no effect", r.Lost)
+		found.add("%d webhooks have no effect", r.Lost)
 	}
 	if r.Doubled != 0 {
-		wrong("%d effects are too many", r.Doubled)
+		found.add("%d effects are too many", r.Doubled)
 	}
 	if r.Emitted != r.Handled+r.DeadLettered {
-		wrong("%d handled and %d dead-lettered are not the %d emitted", r.Handled, r.DeadLettered, r.Emitted)
+		found.add("%d handled and %d dead-lettered are not the %d emitted", r.Handled, r.DeadLettered, r.Emitted)
 	}
 	if want := int64(1); r.Replayed != want {
-		wrong("%d dead letters were replayed, not %d", r.Replayed, want)
+		found.add("%d dead letters were replayed, not %d", r.Replayed, want)
 	}
 	for _, sum := range r.sums {
 		if sum != r.Handled+r.Doubled {
-			wrong("the aggregates add up to %d, the rows behind them are %d", r.sums, r.Handled+r.Doubled)
+			found.add("the aggregates add up to %d, the rows behind them are %d", r.sums, r.Handled+r.Doubled)
 			break
 		}
 	}
-	if len(errs) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%w: %w", ErrWrong, errors.Join(errs...))
+	return found.err()
 }
 
 func count(ctx context.Context, db nexus.DBTX) (*Result, error) {

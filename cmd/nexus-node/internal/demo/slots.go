@@ -2,7 +2,6 @@ package demo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/nexuspg/nexus"
@@ -27,27 +26,23 @@ func (s *Slots) String() string {
 }
 
 func (s *Slots) judge() error {
-	var errs []error
-	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	var found faults
 	if s.Events != s.Fired || s.Matched != s.Fired {
-		wrong("%d slots have %d events, %d of them their own", s.Fired, s.Events, s.Matched)
+		found.add("%d slots have %d events, %d of them their own", s.Fired, s.Events, s.Matched)
 	}
 	if s.Handled != s.Fired {
-		wrong("of %d slots %d have an effect", s.Fired, s.Handled)
+		found.add("of %d slots %d have an effect", s.Fired, s.Handled)
 	}
 	if s.OneShots != 1 || s.Cancelled != 1 {
-		wrong("%d one-shots fired and %d were cancelled, not one of each", s.OneShots, s.Cancelled)
+		found.add("%d one-shots fired and %d were cancelled, not one of each", s.OneShots, s.Cancelled)
 	}
 	if s.Lost != 0 {
-		wrong("%d slots and one-shots were lost", s.Lost)
+		found.add("%d slots and one-shots were lost", s.Lost)
 	}
 	if s.Doubled != 0 {
-		wrong("%d effects of slots and one-shots are too many", s.Doubled)
+		found.add("%d effects of slots and one-shots are too many", s.Doubled)
 	}
-	if len(errs) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%w: %w", ErrWrong, errors.Join(errs...))
+	return found.err()
 }
 
 func countSlots(ctx context.Context, db nexus.DBTX) (*Slots, error) {
