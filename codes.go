@@ -15,6 +15,7 @@ const (
 	CodeCron             = "NX011" // not a cron expression or interval that can be kept
 	CodeTimezone         = "NX012" // not the name of a time zone
 	CodeTaskSetting      = "NX013"
+	CodeSQLHandler       = "NX015" // a function that cannot handle events
 
 	CodeNoNamespace      = "NX101"
 	CodeNoConsumer       = "NX102"
@@ -40,6 +41,8 @@ const (
 	CodeNotYoursToCommit      = "NX211" // the transaction is the node's
 	CodeConsumerDiffers       = "NX212" // the consumer exists with other patterns or options
 	CodeConsumerNotEmpty      = "NX213" // it still holds undelivered events
+	CodeSQLHandlerDiffers     = "NX214" // the consumer has another SQL handler
+	CodeSQLHandlerAltered     = "NX215" // while it ran
 
 	CodeLeaseLost      = "NX301"
 	CodeNodeSuperseded = "NX302" // a newer incarnation of the node took over
@@ -61,4 +64,8 @@ const (
 	CodeTooManyEvents    = "NX602" // in one batch
 	CodeBatchTooLarge    = "NX603" // in bytes
 	CodeMetadataTooLarge = "NX604" // headers, key or tags
+
+	CodeHandlerRetries  = "NX701" // what an SQL handler says by raising it; likewise the next two
+	CodeHandlerRejects  = "NX702"
+	CodeHandlerReleases = "NX703"
 )

@@ -51,10 +51,10 @@ func TestCodesHaveAFamily(t *testing.T) {
 	}
 	families := map[byte]error{
 		'0': nexus.ErrInvalid, '1': nexus.ErrNotFound, '2': nexus.ErrConflict, '3': nexus.ErrLeaseLost, '4': nexus.ErrForbidden,
-		'5': nexus.ErrSchema, '6': nexus.ErrLimit,
+		'5': nexus.ErrSchema, '6': nexus.ErrLimit, '7': nexus.ErrVerdict,
 	}
 	for _, code := range all {
-		if !regexp.MustCompile(`^NX[0-6]\d\d$`).MatchString(code) {
+		if !regexp.MustCompile(`^NX[0-7]\d\d$`).MatchString(code) {
 			t.Errorf("%q is not a code of class NX", code)
 		} else if err := (&nexus.Error{Code: code}); !err.Is(families[code[2]]) {
 			t.Errorf("%s is not of the family %v", code, families[code[2]])

@@ -58,6 +58,7 @@ var (
 	ErrForbidden   = errors.New("nexus: forbidden")            // NX4xx, 42501
 	ErrSchema      = errors.New("nexus: schema does not fit")  // NX5xx
 	ErrLimit       = errors.New("nexus: limit exceeded")       // NX6xx
+	ErrVerdict     = errors.New("nexus: verdict of a handler") // NX7xx: what an SQL handler said of its event, outside of one
 	ErrRestartTx   = errors.New("nexus: restart transaction")  // 40001, 40P01: run the whole transaction again
 	ErrUnavailable = errors.New("nexus: database unavailable") // 08xxx, 25006, 53300, 57Pxx: away, read-only, full or ending
 	ErrDraining    = errors.New("nexus: node is draining")     // only the cause of a handler's cancelled context
@@ -77,6 +78,7 @@ var families = []struct {
 	{"42501", ErrForbidden},
 	{"NX5", ErrSchema},
 	{"NX6", ErrLimit},
+	{"NX7", ErrVerdict},
 	{"40001", ErrRestartTx},
 	{"40P01", ErrRestartTx},
 	{"08", ErrUnavailable},

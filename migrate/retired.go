@@ -40,7 +40,7 @@ func (s *state) sortOut(there []definition, want schema) {
 	}
 }
 
-var comment = regexp.MustCompile(`(?m)^comment on (?:function|view) ((?:core|core_node|core_private)\.[a-z0-9_]+(?:\([^)]*\))?) is`)
+var comment = regexp.MustCompile(`(?m)^comment on (?:function|procedure|view) ((?:core|core_node|core_private)\.[a-z0-9_]+(?:\([^)]*\))?) is`)
 
 // commented are the signatures that a file creates, as its comments name them; nil if it has none.
 func commented(f nexussql.File) []string {

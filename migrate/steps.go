@@ -148,6 +148,7 @@ func (b *builder) grants(f nexussql.File) {
 	b.add(step{role: owner, sql: afterInstallSQL})
 	b.add(step{role: owner, sql: "select core_private.record_guard();\n"})
 	b.record(f, "grants")
+	b.add(step{sql: workJobSQL})
 }
 
 func (b *builder) record(f nexussql.File, kind string) {
@@ -273,6 +274,28 @@ begin
   end if;
 end
 $after_install$;
+`
+
+// workJobSQL has pg_cron run the SQL handlers. nexus_sql may not use pg_cron itself, lest what handlers leave in its sessions do so too, and
+// only a superuser may make a job for another role: where none installs, the doctor has the line.
+const workJobSQL = `do $work_job$
+begin
+  if not (select r.rolsuper from pg_roles r where r.rolname = session_user)
+     or not exists (select from pg_extension where extname = 'pg_cron')
+  then
+    return;
+  end if;
+  if not exists (
+      select from cron.job j
+       where j.jobname = 'nexus:work' and j.username = 'nexus_sql' and j.database = current_database() and j.active
+         and j.command = 'call core.work_all()')
+  then
+    -- To schedule one anew leaves it in its database.
+    perform cron.unschedule(j.jobid) from cron.job j where j.jobname = 'nexus:work' and j.username = 'nexus_sql';
+    perform cron.schedule_in_database('nexus:work', '* * * * *', 'call core.work_all()', current_database(), 'nexus_sql');
+  end if;
+end
+$work_job$;
 `
 
 func createExtensionsSQL(query string) string {

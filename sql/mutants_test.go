@@ -21,6 +21,14 @@ type mutant struct {
 }
 
 var mutants = []mutant{
+	{"H4 a retry says when", "core_private.handler_verdict", []string{"v_after := nullif(p_detail, '')::interval;", "null;"}, "handler/verdicts", false},
+	{"H4 a reject is one", "core_private.handler_verdict", []string{"when 'NX702' then", "when 'NX799' then"}, "handler/verdicts", false},
+	{"H4 a release is none of the attempts", "core_private.handler_verdict", []string{"when 'NX703' then", "when 'NX799' then"}, "handler/verdicts", false},
+	{"H4 the context of Nexus is its own", "core_private.handler_verdict", []string{"if v_ours > 0 then", "if false then"}, "handler/verdicts", false},
+	{"H4 an assertion is an error", "core_private.run_handler", []string{"when others or assert_failure or query_canceled", "when others or query_canceled"}, "handler/verdicts", true},
+	{"H4 the caller's path comes back", "core.work", []string{"perform set_config('search_path', p_search_path, false);", ""}, "handler/verdicts", true},
+	{"H4 the limit holds over consumers and attempts", "core.work", []string{"p_limit - handled - retried - released", "10000"}, "handler/verdicts", false},
+	{"H4 nexus_sql alone", "core_private.require_sql_login", []string{"if session_user <> 'nexus_sql' then", "if false then"}, "handler/verdicts", false},
 	{"NS1 a conflict is named", "core_private.check_same_options", []string{"if v_differ.said is null then", "if true then"}, "create_namespace/again", false},
 	{"NS1 what is left out is no opinion", "core_private.differing_namespace_options", []string{"from jsonb_object_keys(p_options) k where", "from jsonb_object_keys('{\"unhandled_after\": 1}' || p_options) k where"}, "create_namespace/again", true},
 	{"NS1 a key leaves the rest of a policy", "core.alter_namespace", []string{"(n.retry - v_back) || v_retry", "v_retry"}, "alter_namespace/keys", false},

@@ -111,6 +111,11 @@ func (db *DB) As(roles ...string) (login, loginURL string) {
 	return login, with(db.OwnerURL, database, url.UserPassword(login, loginPassword))
 }
 
+// SQLURL is the URL by which nexus_sql, which runs SQL handlers, connects to the database.
+func (db *DB) SQLURL() string {
+	return with(db.OwnerURL, db.Owner.Config().ConnConfig.Database, url.UserPassword("nexus_sql", loginPassword))
+}
+
 // Neighbour lets Neighbour create what it wants in the database and use the three extensions, as a service beside Nexus does, and
 // returns its pool.
 func (db *DB) Neighbour() *pgxpool.Pool {

@@ -65,6 +65,7 @@ do $$ declare e text; begin
 	if to_regrole('`+Neighbour+`') is null then
 		create role `+Neighbour+` login password '`+loginPassword+`';
 	end if;
+	execute 'alter role nexus_sql password ''`+loginPassword+`''';
 	create schema if not exists tap;
 	-- Where one is missing, the tests that need it say so.
 	for e in select name from pg_available_extensions where name in ('pgtap', 'plpgsql_check') loop

@@ -1,5 +1,5 @@
 -- error: a function without a pinned search_path runs what its caller's path names.
--- remedy: set search_path = pg_catalog, pg_temp. Excepted are small SQL functions that must be inlined and name everything in full.
+-- remedy: set search_path = pg_catalog, pg_temp. Excepted are small SQL functions that must be inlined and procedures that commit; both name everything in full.
 select p.oid::regprocedure::text
   from pg_proc p
  where p.pronamespace in ('core'::regnamespace, 'core_node'::regnamespace, 'core_private'::regnamespace)
@@ -7,3 +7,4 @@ select p.oid::regprocedure::text
    and not (p.prolang = (select oid from pg_language where lanname = 'sql') and not p.prosecdef
             and p.proname in ('now', 'iso', 'queue_relation', 'queue_sequence', 'is_event_type', 'event_type_of', 'type_if_valid', 'uuid_if_valid', 'envelope', 'header_number', 'attempt_of', 'is_leased', 'headers_object', 'slot_uid', 'matches',
                               'consumers_of'))
+   and not (p.prokind = 'p' and not p.prosecdef and p.proname = 'work_all')

@@ -138,7 +138,9 @@ begin
         case when coalesce(v_message_id, v_held_id) is null then '{}'::jsonb
              else jsonb_build_object('messageId', coalesce(v_message_id, v_held_id)) end,
         v_event_uid, v_authored_at, v_correlation_id, v_causation_uid, v_depth, v_ordering_key, v_tags, v_headers,
-        v_due_at, v_generation, session_user || case when current_setting('role') in ('none', session_user) then ''
+        v_due_at, v_generation,
+        session_user || case when session_user = 'nexus_sql' then coalesce(' as ' || core_private.acting_for(), '')
+                             when current_setting('role') in ('none', session_user) then ''
                              else ' as ' || current_setting('role') end);
     event_id := v_event_id;
     event_uid := v_event_uid;

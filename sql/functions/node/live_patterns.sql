@@ -1,15 +1,22 @@
 -- Asked of the heartbeat and not of the reaper's verdict alone, so that it does not matter whether the reaper has
--- been by.
+-- been by. An SQL handler takes all that its consumer gets, whoever runs it.
 create or replace function core_private.live_patterns(p_namespace text, p_consumer text, p_now timestamptz)
 returns text[]
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
-    select array_agg(distinct c.key order by c.key)
+    select nullif(
+               array_agg(distinct c.key order by c.key)
+               || array(
+                   select '*'::text
+                     from core.consumers k
+                     join core_private.sql_handlers h on h.consumer_id = k.consumer_id
+                    where k.namespace = p_namespace and k.name = p_consumer),
+               '{}')
       from core.nodes n
       join core_private.node_capabilities c on c.node_id = n.node_id and c.incarnation = n.incarnation
      where n.namespace = p_namespace and n.state in ('starting', 'active', 'draining')
        and n.last_heartbeat >= p_now - 3 * n.heartbeat_every
        and c.kind = 'event_type' and c.consumer = p_consumer
 $$;
-comment on function core_private.live_patterns(text, text, timestamptz) is 'The patterns of event types that live nodes handle for a consumer; NULL while no node of it lives.';
+comment on function core_private.live_patterns(text, text, timestamptz) is 'The patterns of event types that live nodes handle for a consumer; NULL while no node of it lives. Of a consumer with an SQL handler: all.';

@@ -18,6 +18,7 @@ do $$ begin
     insert into cron.job_run_details (jobid, runid, status, username) select t.job_id, 1000000 + row_number() over (), 'succeeded', 'nexus_scheduler' from core.scheduled_tasks t;
   end if;
 end $$;
+insert into core_private.sql_handlers (consumer_id, function, owner, created_by, created_at) select consumer_id, 'app.x(jsonb)', 'nexus_reader', 'x', core.now() from core.consumers;
 drop table pgmq.a_core_events_closed, pgmq.a_core_events_open; -- for core.lost_queues
 create role t_reader in role nexus_reader; create role t_operator in role nexus_operator;
 select core.grant_namespace('closed', 't_reader', 'read');

@@ -16,6 +16,7 @@ var families = map[string]string{
 	"NX4": "forbidden",
 	"NX5": "schema",
 	"NX6": "limit",
+	"NX7": "verdict of an SQL handler",
 }
 
 // Errors lists the error codes by family, with what they mean and what mends them.

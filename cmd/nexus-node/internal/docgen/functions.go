@@ -32,7 +32,7 @@ func (f function) audience() audience {
 	switch {
 	case f.Schema == "core_node":
 		return nodes
-	case slices.Contains(f.Roles, "nexus_scheduler"):
+	case slices.Contains(f.Roles, "nexus_scheduler"), slices.Contains(f.Roles, "nexus_sql"):
 		return upkeep
 	case slices.Contains(f.Roles, "nexus_producer"), slices.Contains(f.Roles, "nexus_consumer"):
 		return applications
@@ -40,7 +40,7 @@ func (f function) audience() audience {
 	return operators
 }
 
-var created = regexp.MustCompile(`(?m)^create or replace function (core(?:_node)?\.\w+)`)
+var created = regexp.MustCompile(`(?m)^create or replace (?:function|procedure) (core(?:_node)?\.\w+)`)
 
 // domains are the folders that the files of functions are in.
 func domains() map[string]string {
@@ -57,7 +57,7 @@ func domains() map[string]string {
 // roles may.
 func Functions(ctx context.Context, q Querier) (string, error) {
 	all, err := collect[function](ctx, q, `
-		select n.nspname::text, p.proname::text, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid),
+		select n.nspname::text, p.proname::text, pg_get_function_arguments(p.oid), coalesce(pg_get_function_result(p.oid), 'nothing: a procedure, for CALL'),
 		       coalesce(obj_description(p.oid, 'pg_proc'), ''),
 		       array(select distinct case a.grantee when 0 then 'everybody' else a.grantee::regrole::text end
 		               from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a

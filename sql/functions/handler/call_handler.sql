@@ -1,0 +1,37 @@
+-- owner: nexus_guard
+-- nexus_guard may do nothing but call handlers, so that code which slips in between the look and the call has no rights
+-- of Nexus. That it did not is seen from the row of the function afterwards, and else all of it is undone.
+--
+-- A handler's SET of search_path outlives the one of its own function and of this one. Until it is pinned again, nothing
+-- may be looked up by it, here or in who called.
+create or replace function core_private.call_handler(p_function oid, p_owner oid, p_event jsonb)
+returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_call   text;
+    v_before text;
+    v_after  text;
+begin
+    select format('select %I.%I($1)', n.nspname, p.proname), format('%s %s', p.xmin, p.ctid)
+      into v_call, v_before
+      from pg_proc p
+      join pg_namespace n on n.oid = p.pronamespace
+     where p.oid = p_function and p.proowner = p_owner and p.prosecdef
+       and exists (select from unnest(p.proconfig) c where c ^@ 'search_path=');
+    if v_call is null then
+        raise exception using errcode = 'NX015', column = 'p_function',
+            message = 'the function is gone, belongs to another role, is not SECURITY DEFINER or has no search_path of its own',
+            hint = 'core.sql_handlers says what is wrong.';
+    end if;
+    execute v_call using p_event;
+    perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', false);
+    select format('%s %s', p.xmin, p.ctid) into v_after from pg_proc p where p.oid = p_function;
+    if v_after is distinct from v_before then
+        raise exception using errcode = 'NX215', column = 'p_function',
+            message = format('the function %s was altered while it ran', p_function::regprocedure),
+            hint = 'What it did is undone, and the event is handled again.';
+    end if;
+end $$;
+comment on function core_private.call_handler(oid, oid, jsonb) is 'Calls an SQL handler, as nexus_guard, if it is still what was subscribed, before the call and after it. Raises NX015, NX215.';

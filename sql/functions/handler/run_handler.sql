@@ -1,0 +1,87 @@
+-- All of a call share a transaction with their settlement, each in a subtransaction that its error undoes. Rows are
+-- locked before the first of them runs, so that no lease ends under the others: claims pass over what is locked.
+--
+-- While a handler runs no cursor is open here, whose rows it could fetch, and after it nothing is looked up before the
+-- path is pinned, which core_private.call_handler does. A budget is a length of time, so it goes by the server's clock.
+create or replace function core_private.run_handler(
+    p_consumer_id integer, p_runner text, p_ids bigint[], p_cts integer[], p_ats timestamptz[], p_for interval,
+    out handled integer, out retried integer, out buried integer, out released integer, out lost integer)
+returns record
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_end      timestamptz := clock_timestamp() + p_for;
+    v_handler  core_private.sql_handlers;
+    v_consumer core.consumers;
+    v_function oid;
+    v_relation text;
+    v_held     bigint[];
+    v_message  jsonb;
+    v_headers  jsonb;
+    v_event    jsonb;
+    v_acks     integer[] := '{}';
+    v_failed   jsonb := '[]';
+    v_verdict  jsonb;
+    v_state    text;
+    v_said     text;
+    v_detail   text;
+    v_hint     text;
+    v_context  text;
+begin
+    select * into v_handler from core_private.sql_handlers h where h.consumer_id = p_consumer_id;
+    select * into v_consumer from core.consumers c where c.consumer_id = p_consumer_id;
+    v_relation := core_private.queue_relation(v_consumer.queue_name);
+    v_function := core_private.handler_oid(v_handler.function);
+    handled := 0; retried := 0; buried := 0; released := 0;
+    lost := coalesce(cardinality(p_ids), 0);
+    if v_handler is null or lost = 0 then
+        return;
+    end if;
+    v_held := core_private.hold_leases(v_relation, p_ids, p_cts, p_ats);
+    for i in 1 .. cardinality(p_ids) loop
+        continue when p_ids[i] <> all (v_held);
+        lost := lost - 1;
+        v_verdict := null;
+        if handled + jsonb_array_length(v_failed) > 0 and clock_timestamp() >= v_end then
+            v_verdict := '{"action": "release", "after": "0", "reason": "no time left"}';
+        else
+            execute format('select q.message, q.headers from %s q where q.msg_id = $1', v_relation)
+               into v_message, v_headers
+              using p_ids[i];
+            v_event := core_private.handler_event(
+                v_consumer.namespace, v_consumer.name, p_ids[i], p_cts[i], v_message, v_headers);
+            begin
+                perform core_private.call_handler(v_function, v_handler.owner, v_event);
+            exception
+                when others or assert_failure or query_canceled then
+                    get stacked diagnostics
+                        v_state = returned_sqlstate, v_said = message_text, v_detail = pg_exception_detail,
+                        v_hint = pg_exception_hint, v_context = pg_exception_context;
+                    -- Somebody's cancel is no fault of the event's: it ends the call, and undoes all of it.
+                    if v_state = '57014' and not core_private.timed_out() then
+                        raise;
+                    end if;
+                    v_verdict := core_private.handler_verdict(v_state, v_said, v_detail, v_hint, v_context);
+                    if v_state = '57014' then
+                        v_end := '-infinity';
+                    end if;
+            end;
+        end if;
+        if v_verdict is null then
+            handled := handled + 1;
+            v_acks := v_acks || i;
+        else
+            v_failed := v_failed
+                || (v_verdict || jsonb_build_object('id', p_ids[i], 'ct', p_cts[i], 'at', p_ats[i]));
+        end if;
+    end loop;
+    select count(*) filter (where s.outcome = 'retried'), count(*) filter (where s.outcome = 'buried'),
+           count(*) filter (where s.outcome = 'released')
+      into retried, buried, released
+      from core_node.settle_batch(
+               v_consumer.queue_name, p_runner, null,
+               array(select p_ids[a] from unnest(v_acks) a), array(select p_cts[a] from unnest(v_acks) a),
+               array(select p_ats[a] from unnest(v_acks) a), v_failed) s;
+end $$;
+comment on function core_private.run_handler(integer, text, bigint[], integer[], timestamptz[], interval) is 'Calls the SQL handler of a consumer for leased deliveries, for about p_for, and settles all of them. Raises as core_node.settle_batch; 57014 if it is cancelled.';

@@ -1,0 +1,91 @@
+-- Only who owns the function may: events of anybody else's making would run with the owner's rights.
+create or replace function core.subscribe(
+    p_namespace text, p_pattern text, p_function regprocedure, p_options jsonb = '{}')
+returns text
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_known    constant text[] := array[
+        'consumer', 'timeout', 'from', 'retry', 'unhandled_after', 'max_in_flight', 'rate'];
+    v_now      timestamptz := core_private.now();
+    v_name     text;
+    v_owner    oid;
+    v_open     boolean;
+    v_consumer text;
+    v_id       integer;
+    v_trouble  record;
+    v_timeout  interval := interval '30 seconds';
+    v_there    core_private.sql_handlers;
+begin
+    perform core_private.require_duty(p_namespace, 'consume');
+    perform core_private.refuse_borrowed_session();
+    perform core_private.check_option_keys(p_options, v_known);
+    select p.proname, p.proowner,
+           exists (select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a where a.grantee = 0)
+      into v_name, v_owner, v_open
+      from pg_proc p
+     where p.oid = p_function;
+    if not found then
+        raise exception using errcode = 'NX006', column = 'p_function',
+            message = format('there is no function %s', coalesce(p_function::text, 'NULL')),
+            hint = 'Give its name and argument as ''schema.name(jsonb)''.';
+    elsif not pg_has_role(core_private.caller(), v_owner, 'member') then
+        raise exception using errcode = 'insufficient_privilege', column = 'p_function',
+            message = format('the function %s belongs to %s, and this is %I',
+                             p_function, v_owner::regrole, core_private.caller()),
+            hint = format('Subscribe it as %s, as whom it will run.', v_owner::regrole);
+    end if;
+    if right(p_function::text, 7) <> '(jsonb)' then
+        raise exception using errcode = 'NX015', column = 'p_function',
+            message = format('%s is not a function of one jsonb', p_function),
+            hint = 'Give a function (jsonb) that returns void or one value.';
+    end if;
+    select * into v_trouble from core_private.handler_trouble(p_function::text, v_owner);
+    if v_trouble.what is not null then
+        raise exception using errcode = 'NX015', column = 'p_function',
+            message = v_trouble.what, hint = v_trouble.mend;
+    elsif not core_private.has_duty(
+                  p_namespace, 'consume', (select n.restricted from core.namespaces n where n.namespace = p_namespace),
+                  pg_get_userbyid(v_owner)) then
+        raise exception using errcode = 'NX401', column = 'p_function',
+            message = format('role %s, which owns the function, may not consume here', v_owner::regrole),
+            hint = format('grant nexus_consumer to %1$s; in a restricted namespace also '
+                          || 'select core.grant_namespace(%2$L, %1$L, ''consume'');', v_owner::regrole, p_namespace);
+    end if;
+    if p_options ? 'consumer' and jsonb_typeof(p_options -> 'consumer') <> 'string' then
+        perform core_private.fail_option('consumer', p_options -> 'consumer', 'Give the name of a consumer.');
+    end if;
+    if p_options ? 'timeout' then
+        v_timeout := core_private.parse_interval(p_options -> 'timeout', 'timeout', '10 milliseconds', '12 hours');
+    end if;
+    v_consumer := coalesce(p_options ->> 'consumer', v_name);
+    perform core.create_consumer(p_namespace, v_consumer, array[p_pattern], p_options - '{consumer,timeout}'::text[]);
+    select c.consumer_id
+      into v_id
+      from core.consumers c
+     where c.namespace = p_namespace and c.name = v_consumer;
+    insert into core_private.sql_handlers as h (consumer_id, function, owner, timeout, created_by, created_at)
+    values (v_id, p_function::text, v_owner::regrole, v_timeout, core_private.principal(), v_now)
+    on conflict (consumer_id) do nothing;
+    if found then
+        perform core_private.audit('subscribe', p_namespace, v_consumer, null,
+            jsonb_build_object('pattern', p_pattern, 'function', p_function::text, 'options', p_options));
+        if v_open then
+            raise warning using message = format('everybody may call the function %s', p_function),
+                hint = format('revoke execute on function %s from public;', p_function);
+        end if;
+        return v_consumer;
+    end if;
+    select * into v_there from core_private.sql_handlers h where h.consumer_id = v_id;
+    if v_there.function <> p_function::text or v_there.owner <> v_owner
+       or p_options ? 'timeout' and v_there.timeout <> v_timeout then
+        raise exception using errcode = 'NX214', column = 'p_function',
+            message = format('consumer %s of namespace %s has the handler %s of %s with timeout %s',
+                quote_literal(v_consumer), quote_literal(p_namespace), v_there.function, v_there.owner,
+                v_there.timeout),
+            hint = 'Give another consumer in the options, or core.unsubscribe this one first.';
+    end if;
+    return v_consumer;
+end $$;
+comment on function core.subscribe(text, text, regprocedure, jsonb) is 'Has a function (jsonb) of yours handle the events of that pattern, in a consumer of its own, whose name it returns: that of the option consumer, else that of the function. It is SECURITY DEFINER with a search_path of its own, and its owner, as whom it runs, granted EXECUTE to nexus_guard. Said again, nothing happens. Options: consumer, timeout (of a call by a node), and from, retry, unhandled_after, max_in_flight, rate as in core.create_consumer. Raises 42501, NX004, NX005, NX006, NX007, NX008, NX015, NX101, NX202, NX212, NX214, NX401, NX402.';

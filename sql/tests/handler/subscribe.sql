@@ -1,0 +1,56 @@
+-- H4: who may have a function handle events, and which function
+-- holds: H4
+grant usage on schema tap to public; grant execute on all functions in schema tap to public;
+create role t_app login in role nexus_producer, nexus_consumer; create role t_other login in role nexus_consumer; create role t_idle login;
+create role t_operator login in role nexus_operator, nexus_consumer;
+create schema app authorization t_app; grant usage on schema app to public; grant create on schema app to t_idle;
+select core.create_namespace('shop'), core.create_namespace('closed', '{"restricted": true}');
+set session authorization t_app;
+set search_path = tap, pg_catalog;
+create function app.on_event(jsonb) returns void language sql as 'select';
+create function pg_temp.said(p_options jsonb = '{}', p_function regprocedure = 'app.on_event(jsonb)', p_namespace text = 'shop') returns text language plpgsql as $$
+declare v_hint text; begin
+  return core.subscribe(p_namespace, 'order.*', p_function, p_options);
+exception when others then get stacked diagnostics v_hint = pg_exception_hint; return sqlstate || ' ' || v_hint; end $$;
+select is(pg_temp.said(), 'NX015 alter function app.on_event(jsonb) security definer;', 'it is SECURITY DEFINER');
+alter function app.on_event(jsonb) security definer;
+select is(pg_temp.said(), 'NX015 alter function app.on_event(jsonb) set search_path = app, pg_temp;', 'it has a path of its own');
+alter function app.on_event(jsonb) set search_path = app, pg_temp;
+select is(pg_temp.said(), 'NX015 grant execute on function app.on_event(jsonb) to nexus_guard;', 'its owner agreed, whatever everybody may');
+grant execute on function app.on_event(jsonb) to nexus_guard;
+select is(pg_temp.said('{"timeout": "9 s", "max_in_flight": 3}'), 'on_event', 'the consumer has the name of the function');
+select is(pg_temp.said(), 'on_event', 'again: nothing happens');
+select alike(pg_temp.said('{"timeout": "8 s"}'), 'NX214 %', 'with another timeout it is a conflict');
+select is(pg_temp.said('{"consumer": "second"}'), 'second', 'or the name that is given');
+select is(pg_temp.said('{"consumer": "On Event"}') ~ '^NX008', true, 'which has to be one');
+select is(pg_temp.said('{"consumer": 1}') ~ '^NX005', true, 'a text');
+select is(pg_temp.said('{"nope": 1}') ~ '^NX004', true, 'other options are unknown');
+select is(pg_temp.said('{"timeout": "1 year"}') ~ '^NX005', true, 'a timeout has a range');
+select is(pg_temp.said('{}', null) ~ '^NX006', true, 'NULL is no function');
+select is(pg_temp.said('{}', 'app.on_event(jsonb)', 'closed') ~ '^NX402', true, 'a restricted namespace needs a grant');
+create function app.two(jsonb, text) returns void language sql security definer set search_path = app, pg_temp as 'select';
+create function app.many(jsonb) returns setof int language sql security definer set search_path = app, pg_temp as 'select 1';
+select is(pg_temp.said('{}', f::regprocedure), 'NX015 Give a function (jsonb) that returns void or one value.', f || ' is none') from unnest(array['app.two(jsonb, text)', 'app.many(jsonb)']) f;
+reset session authorization;
+select is((select (patterns, function, owner, timeout, state, trouble)::text from core.sql_handlers where consumer = 'on_event'), '({order.*},"app.on_event(jsonb)",t_app,00:00:09,active,)', 'readers see it');
+select is((select max_in_flight from core.consumers where name = 'on_event'), 3, 'the consumer has the options');
+select core.emit('shop', 'order.made'), core.emit('shop', 'other');
+set session authorization t_app;
+select is((select handled from core.work('shop')), 2, 'each consumer gets what matches its pattern');
+set session authorization t_other;
+select is(pg_temp.said('{"consumer": "third"}'), '42501 Subscribe it as t_app, as whom it will run.', 'nobody else may subscribe it');
+select throws_ok($$select core.unsubscribe('shop', 'on_event')$$, '42501', null, 'nor unsubscribe it');
+select is(core.unsubscribe('shop', 'default'), false, 'a consumer without one');
+set session authorization t_idle;
+create function app.idle(jsonb) returns void language sql security definer set search_path = app, pg_temp as 'select';
+grant execute on function app.idle(jsonb) to nexus_guard;
+reset session authorization;
+select alike(pg_temp.said('{}', 'app.idle(jsonb)'), 'NX401 grant nexus_consumer to t_idle;%', 'its owner may consume');
+set session authorization t_operator;
+select lives_ok($$select core.unsubscribe('shop', 'on_event')$$, 'an operator takes it away');
+set session authorization t_app;
+select lives_ok($$select core.unsubscribe('shop', 'second')$$, 'so does its owner');
+reset session authorization;
+select is((select count(*)::int from core.sql_handlers), 0, 'it is gone');
+select is((select count(*)::int from core.consumers where namespace = 'shop'), 3, 'and the consumers stay');
+select is((select array_agg(action || ' ' || principal order by audit_id) from core.audit_log where action like '%subscribe'), '{subscribe t_app,subscribe t_app,unsubscribe t_operator,unsubscribe t_app}', 'it is recorded');
