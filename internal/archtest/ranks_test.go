@@ -14,7 +14,7 @@ var ranks = [][]string{
 	{"internal/feed"},
 	{"internal/lease", "internal/invoke"},
 	{"internal/handlers", "internal/svc"},
-	{"internal/engine", "internal/readmodel", "internal/telemetry", "internal/member"},
+	{"internal/engine", "internal/readmodel", "internal/telemetry", "internal/member", "internal/sqlwork"},
 	{"internal/consume", "internal/batch", "internal/pgmqueue"},
 	{"queue", "operate", "deadletter", "schedule", "trigger", "outbox", "migrate"},
 	{"cronsync", "workflow", "webhook", "ingress", "internal/doctor", "internal/observe"},

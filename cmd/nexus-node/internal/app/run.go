@@ -12,6 +12,7 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/cmd/nexus-node/internal/config"
+	"github.com/nexuspg/nexus/internal/sqlwork"
 	"github.com/nexuspg/nexus/migrate"
 	"github.com/nexuspg/nexus/node"
 	"github.com/nexuspg/nexus/webhook"
@@ -51,11 +52,16 @@ func Run(ctx context.Context, cfg *config.Config, log zerolog.Logger) error {
 	return n.Run(ctx)
 }
 
-// newNode makes a node that sends webhooks, unless that is left to others.
+// newNode makes a node that sends webhooks, unless that is left to others, and runs SQL handlers where it can. The settings have been judged.
 func newNode(pool *pgxpool.Pool, cfg *config.Config, nc node.Config) *node.Node {
 	n := node.New(pool, nc)
 	if allowed, err := cfg.AllowedNetworks(); err == nil && cfg.Webhooks != "off" {
 		n.Add(&webhook.Sender{Allow: allowed})
+	}
+	if cfg.SQLHandlersURL != "" {
+		if handlers, err := sqlwork.New(cfg.SQLHandlersURL); err == nil {
+			n.Add(handlers)
+		}
 	}
 	return n
 }

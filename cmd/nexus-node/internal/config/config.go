@@ -16,6 +16,8 @@ import "time"
 type Config struct {
 	DatabaseURL string `split_words:"true" secret:"true" accepts:"postgres://user@host:5432/database, in whose password @ is written %40, or keyword=value words" about:"the database; what it leaves out comes from libpq's PG… variables"`
 	WakeURL     string `split_words:"true" secret:"true" accepts:"postgres://user@host:5432/database, in whose password @ is written %40, or keyword=value words" about:"a direct connection for LISTEN when the database is reached through a pooler"`
+	// Not SQLURL, whose words envconfig would not part.
+	SQLHandlersURL string `split_words:"true" secret:"true" accepts:"postgres://user@host:5432/database, in whose password @ is written %40, or keyword=value words" about:"the database as the login nexus_sql, by which run also runs the handlers of the namespace that are written in SQL; empty: others do, or pg_cron"`
 
 	Namespace string `split_words:"true" accepts:"a namespace's name" about:"the namespace of run, emit and the commands that look into one"`
 	NodeID    string `split_words:"true" accepts:"a name for the node" about:"the node's id; empty: the host's name, numbered if a live node has it"`

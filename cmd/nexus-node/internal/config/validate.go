@@ -19,6 +19,7 @@ func (c *Config) Validate() error {
 	ok := map[string]bool{
 		EnvDatabaseURL:             c.DatabaseURL == "" || isConnString(c.DatabaseURL),
 		"NEXUS_WAKE_URL":           c.WakeURL == "" || isConnString(c.WakeURL),
+		"NEXUS_SQL_HANDLERS_URL":   c.SQLHandlersURL == "" || isConnString(c.SQLHandlersURL),
 		"NEXUS_WORKERS":            between(c.Workers, 0, 10_000),
 		"NEXUS_IDLE_POLL_INTERVAL": between(c.IdlePollInterval, 10*time.Millisecond, time.Hour),
 		"NEXUS_LEASE":              between(c.Lease, time.Second, 12*time.Hour),
