@@ -82,6 +82,9 @@ func (r *run) handle(ctx context.Context, n *Node) error {
 	if err != nil || next.same(r.now.Load()) {
 		return err
 	}
+	if len(next.consumers) != len(r.hosted) {
+		return invalid("Subscribe", "a consumer was declared while the node runs", "call Subscribe before Run; its handlers may change later")
+	}
 	// The database first: what fails there changes nothing here.
 	if err := r.tell(ctx, next); err != nil {
 		return err

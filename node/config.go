@@ -74,6 +74,7 @@ type plan struct {
 type planned struct {
 	name     string
 	handlers *handlers.Handlers
+	declared *declared // nil: "default", which is there with its namespace
 }
 
 // plan judges the configuration with the handlers that there are now. The caller holds the mutex.
@@ -102,6 +103,9 @@ func (n *Node) replan(p *plan) (*plan, error) {
 
 // take takes the handlers of consumers, those that were made before as they are.
 func (s *plan) take(consumers []*consumer, before *plan) error {
+	if err := distinct(consumers); err != nil {
+		return err
+	}
 	s.consumers, s.made, s.asked = nil, map[*Handler]*handlers.Handler{}, map[*Handler]settings{}
 	for _, c := range consumers {
 		var list []*handlers.Handler
@@ -123,7 +127,7 @@ func (s *plan) take(consumers []*consumer, before *plan) error {
 		if err != nil {
 			return invalid("Handler", err.Error(), "make them all On, all On with Express, all OnBatch or all OnLeased, or give the events a type each")
 		}
-		s.consumers = append(s.consumers, &planned{c.name, handlers})
+		s.consumers = append(s.consumers, &planned{c.name, handlers, c.declared.declare()})
 	}
 	return nil
 }

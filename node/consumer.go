@@ -21,6 +21,7 @@ const defaultConsumer = "default" // of a node's own handlers
 type consumer struct {
 	name     string
 	handlers []*Handler
+	declared *Consumer // nil: "default"
 }
 
 func (c *consumer) add(n *Node, h *Handler) *Handler {

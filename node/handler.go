@@ -124,7 +124,7 @@ func (n *Node) OnLeased(pattern string, fn func(ctx context.Context, d *nexus.De
 	return n.register(&Handler{pattern: pattern, onLeased: fn})
 }
 
-// Target takes handlers: a *Node, whose handlers are those of the consumer "default".
+// Target takes handlers: a *Node, whose handlers are those of the consumer "default", or a *Consumer.
 type Target interface{ register(h *Handler) *Handler }
 
 func (n *Node) register(h *Handler) *Handler {

@@ -125,7 +125,14 @@ func (n *Node) Work(ctx context.Context, limit int) (int, error) {
 	if _, _, err := r.member.Promote(ctx); err != nil {
 		return 0, err
 	}
-	if _, err := r.member.Unpark(ctx, r.consumers[0].handlers.Patterns()...); err != nil { // those of "default"
+	if err := r.createConsumers(ctx); err != nil {
+		return 0, err
+	}
+	var patterns []string
+	for _, c := range r.consumers {
+		patterns = append(patterns, c.handlers.Patterns()...)
+	}
+	if _, err := r.member.Unpark(ctx, patterns...); err != nil {
 		return 0, err
 	}
 	parts, err := r.prepare(ctx)

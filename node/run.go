@@ -184,6 +184,9 @@ func (r *run) run(ctx context.Context, n *Node) error {
 
 	var parts []*part
 	err := r.patiently(drained, func(ctx context.Context) (err error) {
+		if err = r.createConsumers(ctx); err != nil {
+			return err
+		}
 		if !r.registered.Load() {
 			if err = r.register(ctx, r.plan); err != nil {
 				return err

@@ -78,6 +78,12 @@ func (o *Options) Flag(key string, value bool) {
 	}
 }
 
+// Null adds a key whose value is null: it takes its default again.
+func (o *Options) Null(key string) {
+	o.check(key, key)
+	o.keys[key] = nil
+}
+
 // Duration adds an interval.
 func (o *Options) Duration(key string, value time.Duration) {
 	if value != 0 {

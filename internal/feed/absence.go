@@ -48,10 +48,10 @@ func (a *Absence) over() bool {
 	return was
 }
 
-// QueueLost reports whether err says that tables of a queue are missing.
+// QueueLost reports whether err says that tables of a queue are missing, or that its consumer was dropped.
 func QueueLost(err error) bool {
 	e, ok := errors.AsType[*nexus.Error](err)
-	return ok && e.Code == nexus.CodeQueueLost
+	return ok && (e.Code == nexus.CodeQueueLost || e.Code == nexus.CodeNoQueue)
 }
 
 // tableGone reports whether err is what whoever waited for a table hears when it is dropped, as some exchanges of one runner may have;

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -375,7 +376,11 @@ func (s *Deliveries) Extend(ctx context.Context, items []work.Item, lease time.D
 	rows, _ := s.Pool.Query(ctx, extendSQL, s.Queue, ids, cts, ats, db.Interval(lease))
 	gone, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	if err != nil {
-		return nil, db.Error(ctx, "extend", err)
+		err = db.Error(ctx, "extend", err)
+		if e, ok := errors.AsType[*nexus.Error](err); ok && e.Code == nexus.CodeNoQueue {
+			return items, nil // somebody dropped the consumer
+		}
+		return nil, err
 	}
 	var lost []work.Item
 	for i, id := range ids {
