@@ -74,6 +74,8 @@ const one = `{"specversion":"1.0","id":"7","source":"https://shop.example/web","
 	"partitionkey":"ann","correlationid":"c","traceparent":"00-1","extra":"x","data":{"id":12345678901234567890}}`
 
 // An event arrives as it is, once, however often it is sent, and also when it is sent at once.
+//
+// holds: ingress
 func TestStructured(t *testing.T) {
 	t.Parallel()
 	db, s, _ := start(t)
@@ -108,6 +110,7 @@ func TestStructured(t *testing.T) {
 	}
 }
 
+// holds: ingress
 func TestBinaryAndBatches(t *testing.T) {
 	t.Parallel()
 	db, s, _ := start(t)
@@ -133,6 +136,7 @@ func TestBinaryAndBatches(t *testing.T) {
 	}
 }
 
+// holds: ingress
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	db, s, logged := start(t)
@@ -203,5 +207,35 @@ func TestUnavailable(t *testing.T) {
 	t.Cleanup(s.Close)
 	if a := post(t, s, one); a.status != 503 || a.header.Get("Retry-After") != "5" || strings.Contains(a.Error, "password") {
 		t.Errorf("%+v", a)
+	}
+}
+
+// A token of the database is for one namespace, until it is taken back.
+//
+// holds: ingress
+func TestKeptTokens(t *testing.T) {
+	t.Parallel()
+	db, _, _ := start(t)
+	kept, err := ingress.CreateToken(t.Context(), db.Owner, "shop", "web")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(&ingress.Handler{DB: db.Pool, Authorize: ingress.Kept(db.Pool)})
+	t.Cleanup(s.Close)
+	if a := post(t, s, one, "Authorization", "Bearer "+kept); a.status != 202 {
+		t.Errorf("%+v", a)
+	}
+	last := kept[len(kept)-1:]
+	other := map[bool]string{true: "0", false: "1"}[last == "1"]
+	for _, wrong := range []string{kept[:len(kept)-1] + other, kept + "0", kept[:40], strings.ToUpper(kept), "nxi_", "nxi_x_y", token} {
+		if a := post(t, s, one, "Authorization", "Bearer "+wrong); a.status != 401 {
+			t.Errorf("%s: %d", wrong, a.status)
+		}
+	}
+	if revoked, err := ingress.RevokeToken(t.Context(), db.Owner, "shop", "web"); err != nil || !revoked {
+		t.Errorf("%v %v", revoked, err)
+	}
+	if a := post(t, s, one, "Authorization", "Bearer "+kept); a.status != 401 {
+		t.Errorf("taken back: %d", a.status)
 	}
 }

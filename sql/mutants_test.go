@@ -81,6 +81,8 @@ var mutants = []mutant{
 	{"O6 a lost queue uses up no attempt", "core_private.fire_isolated", []string{"if v_state = 'NX110' then", "if false then"}, "fire_due_events/lost_queue", false},
 	{"S9 a lost queue holds up no task", "core_private.busy_tasks", []string{"continue when to_regclass(core_private.queue_relation(v_queue)) is null;", ""}, "fire_tasks/lost_queue", true},
 	{"broadcast is not accepted", "core_private.parse_emit_options", []string{"if broadcast then", "if false then"}, "emit/options", false},
+	{"ingress a token is found by what it is", "core_node.ingress_token", []string{"t.token_id = p_token_id and", ""}, "ingress/tokens", false},
+	{"ingress a name is one token's", "core.create_ingress_token", []string{"if not found then", "if false then"}, "ingress/tokens", false},
 	{"H5 a conflict is named", "core.create_webhook", []string{"and v_there.timeout = coalesce((p_options ->> 'timeout')::interval, v_there.timeout)", ""}, "webhooks/create", false},
 	{"H5 another secret is a conflict", "core.create_webhook", []string{"s.expires_at is null and s.secret = v_secret", "s.expires_at is null"}, "webhooks/create", false},
 	{"H5 http has to be asked for", "core_private.check_webhook_url", []string{"elsif p_url ~* '^http:' and not p_insecure then", "elsif false then"}, "webhooks/create", true},

@@ -64,6 +64,7 @@ declare
 begin
 	perform core_node.register_node(ns, ns || '-node', true, array[made]);
 	perform core.create_consumer(ns, 'spare', '{never}');
+	perform core.create_ingress_token(ns, 'sparetoken');
 	perform core.create_webhook(ns, 'sparehook', 'https://shop.example/' || ns, '{never}');
 	perform core.emit(ns, made, jsonb_build_object('secret', ns));
 	select c.msg_id into id from core_node.claim(queue, array[made], '{0}', 1, '1 h') c where c.outcome = 'claimed';

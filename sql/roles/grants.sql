@@ -87,6 +87,7 @@ begin
       ('core_node.wait_for_wake', '{nexus_consumer}'),
       ('core_node.retry_delay', '{nexus_consumer}'),
       ('core_node.webhooks', '{nexus_consumer}'),
+      ('core_node.ingress_token', '{nexus_producer}'),
       ('core_node.note_webhook', '{nexus_consumer}'),
       ('core_node.register_node', '{nexus_consumer}'),
       ('core_node.replace_capabilities', '{nexus_consumer}'),
@@ -139,6 +140,8 @@ begin
       ('core.drop_namespace', '{nexus_admin}'),
       ('core.grant_namespace', '{nexus_admin}'),
       ('core.revoke_namespace', '{nexus_admin}'),
+      ('core.create_ingress_token', '{nexus_admin}'),
+      ('core.revoke_ingress_token', '{nexus_admin}'),
       ('core.run_sweep', '{nexus_admin,nexus_scheduler}'),
       ('core.maintain_partitions', '{nexus_admin,nexus_scheduler}'),
       ('core.repair_partitions', '{nexus_admin}')
@@ -187,7 +190,7 @@ begin
     with listed (name) as (values
       ('namespaces'), ('namespace_grants'), ('nodes'), ('event_log'), ('consumers'), ('queues'), ('dead_letters'),
       ('delivery_errors'), ('error_codes'), ('delayed'), ('parked'),
-      ('scheduled_tasks'), ('task_slots'), ('task_runs'), ('scheduled_events'), ('audit_log'), ('webhooks')
+      ('scheduled_tasks'), ('task_slots'), ('task_runs'), ('scheduled_events'), ('audit_log'), ('webhooks'), ('ingress_tokens')
     ),
     relation as (
       select c.oid, n.nspname, c.relname as name, c.relkind, c.relowner,
