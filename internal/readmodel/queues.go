@@ -56,6 +56,17 @@ func Webhooks(namespace string) List {
 	}
 }
 
+// IngressTokens lists tokens by which events are taken over HTTP.
+func IngressTokens(namespace string) List {
+	return List{
+		What:  "list tokens",
+		SQL:   `select namespace, name, token_id, created_at, created_by from core.ingress_tokens where $1::text = '' or namespace = $1::text`,
+		Args:  []any{namespace},
+		Names: []string{"namespace", "name", "token_id", "created_at", "created_by"},
+		Keys:  []Key{{"namespace", "text"}, {"name", "text"}},
+	}
+}
+
 // Webhook selects all of one.
 const Webhook = `select w.*, m.queue_length from core.webhook_status w
 	left join lateral (select distinct on (m.queue_name) m.queue_length from core.queue_metrics m where m.queue_name = w.queue_name) m on true

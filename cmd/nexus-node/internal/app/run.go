@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/cmd/nexus-node/internal/config"
+	"github.com/nexuspg/nexus/ingress"
 	"github.com/nexuspg/nexus/internal/sqlwork"
 	"github.com/nexuspg/nexus/migrate"
 	"github.com/nexuspg/nexus/node"
@@ -44,7 +47,7 @@ func Run(ctx context.Context, cfg *config.Config, log zerolog.Logger) error {
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	nc.Registerer = registry
 	n := newNode(pool, cfg, nc)
-	stop, err := serve(ctx, cfg.HTTPAddress, handler(n, registry, nc.Logger), nc.Logger)
+	stop, err := serve(ctx, cfg.HTTPAddress, withIngress(cfg, pool, handler(n, registry, nc.Logger), nc.Logger), nc.Logger)
 	if err != nil {
 		return err
 	}
@@ -64,6 +67,17 @@ func newNode(pool *pgxpool.Pool, cfg *config.Config, nc node.Config) *node.Node 
 		}
 	}
 	return n
+}
+
+// withIngress takes events at /events, if that is asked for, and leaves the rest to h.
+func withIngress(cfg *config.Config, pool *pgxpool.Pool, h http.Handler, log *slog.Logger) http.Handler {
+	if cfg.Ingress != "on" {
+		return h
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/events", &ingress.Handler{DB: pool, Authorize: ingress.Kept(pool), Logger: log})
+	mux.Handle("/", h)
+	return mux
 }
 
 // fits refuses a schema of another version than this program's, as migrate does. A database that is away is the node's to wait for.

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -220,5 +222,33 @@ func TestRunRefusesAnotherSchema(t *testing.T) {
 	}
 	if n := dbtest.Get[int](db, "select count(*)::int from core.nodes"); n > 0 {
 		t.Error("a node registered")
+	}
+}
+
+// Events are taken only where that is asked for, and only by a token of the database.
+//
+// holds: ingress
+func TestIngressIsAskedFor(t *testing.T) {
+	db := dbtest.New(t)
+	db.Namespace("shop")
+	token := dbtest.Get[string](db, `select core.create_ingress_token('shop', 'web')`)
+	rest := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
+	send := func(setting, token string) int {
+		h := withIngress(&config.Config{Ingress: setting}, db.Pool, rest, slog.New(slog.DiscardHandler))
+		req := httptest.NewRequest(http.MethodPost, "/events", strings.NewReader(`{"specversion":"1.0","id":"7","source":"/web","type":"a"}`))
+		req.Header.Set("Content-Type", "application/cloudevents+json")
+		req.Header.Set("Authorization", "Bearer "+token)
+		res := httptest.NewRecorder()
+		h.ServeHTTP(res, req)
+		return res.Code
+	}
+	if got := []int{send("off", token), send("", token), send("on", "x"), send("on", token)}; !slices.Equal(got, []int{418, 418, 401, 202}) {
+		t.Error(got)
+	}
+	h := withIngress(&config.Config{Ingress: "on"}, db.Pool, rest, slog.New(slog.DiscardHandler))
+	res := httptest.NewRecorder()
+	h.ServeHTTP(res, httptest.NewRequest(http.MethodGet, "/healthz", nil))
+	if res.Code != http.StatusTeapot {
+		t.Errorf("/healthz: %d", res.Code)
 	}
 }

@@ -33,6 +33,7 @@ type Config struct {
 
 	PoolMaxConns   int           `split_words:"true" default:"0" accepts:"a whole number from 0 to 1000" about:"connections of the pool; 0: pool_max_conns of the URL, else 4 or the number of cores"`
 	ConnectTimeout time.Duration `split_words:"true" default:"5s" accepts:"a duration from 100ms to 5m, such as 5s" about:"how long one attempt to connect may take"`
+	Ingress        string        `split_words:"true" default:"off" accepts:"off, or on where NEXUS_HTTP_ADDRESS is set" about:"whether run takes CloudEvents by POST /events at NEXUS_HTTP_ADDRESS, by tokens of core.create_ingress_token"`
 	HTTPAddress    string        `split_words:"true" accepts:"host:port, such as 127.0.0.1:9464, or :9464 for all interfaces" about:"where run answers /metrics, /healthz and /readyz; empty: nowhere"`
 	LogLevel       string        `split_words:"true" default:"info" accepts:"debug, info, warn or error" about:"what is logged; debug adds every SQL statement"`
 

@@ -29,6 +29,7 @@ func (c *Config) Validate() error {
 		"NEXUS_WEBHOOK_ALLOW":      err == nil,
 		"NEXUS_POOL_MAX_CONNS":     between(c.PoolMaxConns, 0, 1000),
 		"NEXUS_CONNECT_TIMEOUT":    between(c.ConnectTimeout, 100*time.Millisecond, 5*time.Minute),
+		"NEXUS_INGRESS":            c.Ingress == "off" || c.Ingress == "on" && c.HTTPAddress != "",
 		"NEXUS_HTTP_ADDRESS":       c.HTTPAddress == "" || isAddress(c.HTTPAddress),
 		"NEXUS_LOG_LEVEL":          slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel),
 	}

@@ -63,6 +63,7 @@ var verbs = map[string]verb{
 	"queue list": {}, "queue peek": {}, "queue purge": {args: "--confirm {queue} --dry-run"},
 	"consumer list": {}, "node list": {}, "sweeps": {}, "audit": {},
 	"node drain": {args: "{node}", before: awake}, "node forget": {args: "{node}", before: awake},
+	"ingress create": {args: "everytoken"}, "ingress list": {}, "ingress revoke": {args: "sparetoken --dry-run"},
 	"webhook list": {}, "webhook show": {args: "sparehook"}, "webhook alter": {args: "sparehook --timeout 9s"}, "webhook rotate": {args: "sparehook"},
 	"webhook create": {args: "everyhook https://shop.example/in --pattern a.*"}, "webhook drop": {args: "sparehook --force --dry-run"},
 	"dlq list": {}, "dlq show": {args: "{dead}"}, "dlq group": {},
