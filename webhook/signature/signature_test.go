@@ -83,7 +83,7 @@ func TestVerifyRefuses(t *testing.T) {
 	if err := signature.Verify(headers(id, ts, signed), []byte(body), at); !errors.Is(err, signature.ErrMismatch) {
 		t.Errorf("without a key: %v", err)
 	}
-	if err := signature.Verify(headers(id, ts, signed), []byte(body), at, signature.Key{}); !errors.Is(err, signature.ErrMismatch) {
+	if err := signature.Verify(headers(id, ts, signature.Key{}.Sign(id, at, []byte(body))), []byte(body), at, signature.Key{}); !errors.Is(err, signature.ErrMismatch) {
 		t.Errorf("with an empty key: %v", err)
 	}
 }
