@@ -333,25 +333,7 @@ func TestApplyLeavesAloneWhatDoesNotChange(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			db := newDB(t)
-			cfg := node.Config{Namespace: ns, Workers: 1, Lease: time.Hour}
-			if mode == "OnLeased" {
-				cfg.Workers, cfg.LeasedWorkers = 0, 1
-			}
-			running, finish, handled := make(chan struct{}), make(chan struct{}), 0
-			goOn := sync.OnceFunc(func() { close(finish) })
-			defer goOn()
-			n := node.New(db.Pool, cfg)
-			everyMode(db)[mode](n, "x", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error {
-				if handled++; handled == 20 { // by then it claims ahead
-					close(running)
-					<-finish
-				}
-				return effect(ctx, tx, d, fmt.Sprint(d.Deferrals))
-			})
-			emitMany(t, db, 400)
-			start(t, n)
-			<-running
-			db.Wait(`select count(*) > 1 from pgmq.q_core_events_shop where vt > core.now()`)
+			n, _, goOn, _ := claimingAhead(t, db, mode)
 			var others []*node.Handler
 			for name, on := range everyMode(db) {
 				if name != mode {
@@ -365,7 +347,7 @@ func TestApplyLeavesAloneWhatDoesNotChange(t *testing.T) {
 			apply(t, n)
 			goOn()
 			db.Wait(queueEmpty)
-			checkEffects(t, db, 400)
+			checkEffects(t, db, claimedAhead)
 			if got := dbtest.Get[int](db, `select count(*)::int from public.effect where attempt <> 1 or note <> '0'`); got != 0 {
 				t.Errorf("%d were given back or tried again", got)
 			}
