@@ -43,6 +43,7 @@ const (
 	CodeConsumerNotEmpty      = "NX213" // it still holds undelivered events
 	CodeSQLHandlerDiffers     = "NX214" // the consumer has another SQL handler
 	CodeSQLHandlerAltered     = "NX215" // while it ran
+	CodeReplayDiffers         = "NX216" // the replay exists with another consumer, filter or limit
 
 	CodeLeaseLost      = "NX301"
 	CodeNodeSuperseded = "NX302" // a newer incarnation of the node took over

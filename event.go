@@ -37,4 +37,5 @@ type Event struct {
 	Tags            []string
 	Headers         map[string]string // the emitter's own; those of Nexus are left out
 	Broadcast       bool
+	Replay          string // the id of the replay that delivers it again; empty for what was emitted, and for retries of that
 }

@@ -3,6 +3,7 @@ package operate_test
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -206,4 +207,60 @@ func TestGrantAndRevokeNamespace(t *testing.T) {
 		wantError(t, operate.GrantNamespace(t.Context(), q, ns, "pg_monitor", "dance"), nexus.ErrInvalid, nexus.CodeArgumentValue)
 		wantError(t, operate.GrantNamespace(t.Context(), q, "nowhere", "pg_monitor", operate.Read), nexus.ErrNotFound, nexus.CodeNoNamespace)
 	})
+}
+
+// holds: C5
+func TestReplaysGoOnWhereTheyWere(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	db.Exec("select core.create_consumer('shop', 'mail', '{paid}')")
+	db.Exec("select core.emit('shop', 'paid') from generate_series(1, 30)")
+	db.Exec("select core.purge_queue('core_events_shop__mail', 'core_events_shop__mail')")
+	which := operate.ReplayFilter{Type: "paid"}
+	if p, err := operate.ReplayEvents(t.Context(), db.Owner, ns, "mail", which, &operate.ReplayOptions{DryRun: true}); err != nil || p.Delivered != 30 {
+		t.Errorf("would deliver %d, %v", p.Delivered, err)
+	}
+	one, err := operate.ReplayEvents(t.Context(), db.Owner, ns, "mail", which, &operate.ReplayOptions{Step: 10})
+	if err != nil || one.State != "running" || one.Delivered != 10 {
+		t.Fatalf("%+v, %v", one, err)
+	}
+
+	// A step that does not commit, then several callers at once.
+	tx, err := db.Owner.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := operate.ReplayEvents(t.Context(), tx, ns, "mail", which, &operate.ReplayOptions{ID: one.ID, Step: 10}); err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var callers sync.WaitGroup
+	for range 4 {
+		callers.Go(func() {
+			p, err := operate.ReplayEventsAll(t.Context(), db.Owner, ns, "mail", which, &operate.ReplayOptions{ID: one.ID, Step: 3}, nil)
+			if err != nil || p.State != "done" || p.Delivered != 30 {
+				t.Errorf("%+v, %v", p, err)
+			}
+		})
+	}
+	callers.Wait()
+	if n := dbtest.Get[int](db, "select count(distinct (message ->> 'eventId'))::int from pgmq.q_core_events_shop__mail where message ->> 'replay' = $1 having count(*) = 30", one.ID); n != 30 {
+		t.Errorf("%d events, each once", n)
+	}
+	_, err = operate.ReplayEvents(t.Context(), db.Owner, ns, "mail", operate.ReplayFilter{Type: "*"}, &operate.ReplayOptions{ID: one.ID})
+	wantError(t, err, nexus.ErrConflict, nexus.CodeReplayDiffers)
+}
+
+// holds: C5
+func TestAReplayHasItsRate(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	db.Exec("select core.emit('shop', 'paid') from generate_series(1, 30)")
+	began := time.Now()
+	p, err := operate.ReplayEventsAll(t.Context(), db.Owner, ns, "default", operate.ReplayFilter{Type: "paid"}, &operate.ReplayOptions{Rate: "20/s"}, nil)
+	if took := time.Since(began); err != nil || p.Delivered != 30 || took < 450*time.Millisecond {
+		t.Errorf("%+v after %s, %v", p, took, err)
+	}
 }

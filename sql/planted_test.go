@@ -175,7 +175,7 @@ func TestUnpinnedBodiesNameEverythingInFull(t *testing.T) {
 		   and not exists (select from unnest(p.proconfig) c where c like 'search_path=%') order by 1`) {
 		create := dbtest.Get[string](db, `
 			select format('create function lint.f(%s) returns pg_catalog.%I language sql begin atomic %s; end',
-			              (select coalesce(string_agg(format('%I pg_catalog.%I', p.proargnames[a.n], t.typname), ', ' order by a.n), '')
+			              (select coalesce(string_agg(format('%I %I.%I', p.proargnames[a.n], t.typnamespace::regnamespace, t.typname), ', ' order by a.n), '')
 			                 from unnest(p.proargtypes::oid[]) with ordinality a (type, n) join pg_type t on t.oid = a.type),
 			              (select t.typname from pg_type t where t.oid = p.prorettype), p.prosrc)
 			  from pg_proc p where p.oid = $1::text::regprocedure`, f)

@@ -118,6 +118,7 @@ var All = map[string]Function{
 	"repair_cron":              {},
 	"repair_partitions":        {},
 	"replace_capabilities":     {By: ByID},
+	"replay_events":            {By: ByName, Arguments: map[string]string{"p_filter": `'{"type": "*"}'`, "p_options": `'{"replay_id": "everycall"}'`}},
 	"replay_dead_letter":       {By: ByID},
 	"replay_dead_letters":      {By: ByID},
 	"reschedule_event":         {By: ByID},

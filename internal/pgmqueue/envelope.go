@@ -69,6 +69,8 @@ func decodeEvent(message []byte, e *nexus.Event) {
 			}
 		case "broadcast":
 			e.Broadcast = string(value) == "true"
+		case "replay":
+			setText(&e.Replay, value)
 		case "scheduledTaskId":
 			setUUID(&e.ScheduledTaskID, value)
 		case "slot":

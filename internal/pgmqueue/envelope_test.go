@@ -23,11 +23,11 @@ func TestDecodeEvent(t *testing.T) {
 			`{"namespace": "shop", "eventType": "a.b", "payload": {"n": 12345678901234567890.10}, "emittedAt": "2026-01-02T03:04:05.678901+00:00",
 			"authoredAt": "2026-01-02T05:04:05.678901+02:00", "producerNodeId": "p", "eventId": 9007199254740993, "eventUid": "` + uid + `",
 			"causationUid": "` + uid + `", "scheduledTaskId": "` + uid + `", "slot": "2026-01-02T03:04:05.678901Z", "correlationId": "c", "depth": 3,
-			"orderingKey": "k", "tags": ["x", "y"], "broadcast": true, "unheardOf": 1}`,
+			"orderingKey": "k", "tags": ["x", "y"], "broadcast": true, "replay": "r", "unheardOf": 1}`,
 			nexus.Event{
 				ID: 9007199254740993, UID: uuid.MustParse(uid), Namespace: "shop", Type: "a.b", Payload: json.RawMessage(`{"n": 12345678901234567890.10}`),
 				EmittedAt: at, AuthoredAt: at, ProducerNodeID: "p", ScheduledTaskID: uuid.MustParse(uid), Slot: at, CorrelationID: "c",
-				CausationUID: uuid.MustParse(uid), Depth: 3, OrderingKey: "k", Tags: []string{"x", "y"}, Broadcast: true,
+				CausationUID: uuid.MustParse(uid), Depth: 3, OrderingKey: "k", Tags: []string{"x", "y"}, Broadcast: true, Replay: "r",
 			},
 		},
 		"least":             {`{"eventType": "a"}`, nexus.Event{Type: "a", Payload: json.RawMessage(`null`)}},

@@ -111,6 +111,7 @@ begin
       -- operator
       ('core.may_operate', '{nexus_operator}'),
       ('core_private.is_operated_by', '{nexus_operator}'),
+      ('core.replay_events', '{nexus_operator}'),
       ('core.replay_dead_letter', '{nexus_operator}'),
       ('core.replay_dead_letters', '{nexus_operator}'),
       ('core.discard_dead_letter', '{nexus_operator}'),

@@ -49,19 +49,13 @@ begin
     end if;
     execute format($q$
         with chunk as materialized (
-            select e.*
+            select e.*, e as event
               from core.event_log e
              where e.event_id > $1 and e.event_id <= $2 and e.emitted_at >= $3
              order by e.event_id
              limit $4),
         mine as materialized (
-            select c.*,
-                   core_private.envelope(
-                       c.namespace, c.event_type, c.payload, c.emitted_at, c.event_id, c.event_uid,
-                       c.producer_node_id, c.ordering_key, c.correlation_id, c.causation_uid, false,
-                       c.authored_at, c.tags, c.depth)
-                   || jsonb_strip_nulls(jsonb_build_object(
-                          'scheduledTaskId', c.scheduled_task_id, 'slot', core_private.iso(c.slot))) as message
+            select c.*, core_private.logged_message(c.event) as message
               from chunk c
              where c.namespace = $5 and c.emitted_at >= $6 and coalesce(c.consumer_generation, 0) < $7
                and exists (select from unnest($8) x where core_private.matches(x, c.event_type))

@@ -6,7 +6,7 @@ select core_node.claim('core_events_shop', '{a}', '{0}', 10, '30 s');
 select core_private.bury('core_events_shop', 'n', '{1,2}', '{1,1}', '{r,r}', '{e,e}');
 select core.discard_dead_letter(1, 'no use');
 update nexus_test.clock set shift = '6 days 23 h';
-select is(core_private.apply_retention() - 'nodes', '{"delivery_errors": 0, "dead_letters": 0, "scheduled_events": 0, "audit_log": 0}', 'nothing too early');
+select is(core_private.apply_retention() - 'nodes', '{"delivery_errors": 0, "dead_letters": 0, "scheduled_events": 0, "audit_log": 0, "replays": 0}', 'nothing too early');
 update nexus_test.clock set shift = '7 days 1 h';
 select is(core_private.apply_retention(1) -> 'delivery_errors', '2', 'the history goes after 7 days, in as many batches as it takes');
 update nexus_test.clock set shift = '30 days 1 h';
@@ -18,3 +18,9 @@ select is(core_private.apply_retention() -> 'audit_log', '0', 'what people did s
 update nexus_test.clock set shift = '3 years';
 select is(core_private.apply_retention() -> 'audit_log', '1', 'but not for ever');
 select is(core_private.apply_retention() -> 'dead_letters', '0', 'for ever');
+select core.replay_events('shop', 'default', '{"type": "x"}'), core.replay_events('shop', 'default', '{"type": "x"}', '{"replay_id": "open"}');
+update core_private.replays set finished_at = null where replay_id = 'open';
+update nexus_test.clock set shift = '3 years 29 days';
+select is(core_private.apply_retention() -> 'replays', '0', 'a replay is kept for a while');
+update nexus_test.clock set shift = '3 years 31 days';
+select is(core_private.apply_retention() -> 'replays', '1', 'and goes, but for one that has not ended');

@@ -13,9 +13,9 @@ func newEvents(s *session) *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "events",
 		Aliases: []string{"event"},
-		Short:   "List and follow the event log, show an event, say what became of it and what its attempts failed of, cancel its deliveries or run them now",
+		Short:   "List and follow the event log, show an event, say what became of it and what its attempts failed of, cancel its deliveries, run them now or deliver it again",
 		Example: "  nexus-node events show 4711",
-	}, newEventsList(s), newEventsTail(s), newEventsShow(s), newEventsStatus(s), newEventsAttempts(s), newEventsCancel(s), newEventsRunNow(s))
+	}, newEventsList(s), newEventsTail(s), newEventsShow(s), newEventsStatus(s), newEventsAttempts(s), newEventsCancel(s), newEventsRunNow(s), newEventsReplay(s))
 }
 
 func newEventsShow(s *session) *cobra.Command {

@@ -58,6 +58,7 @@ var running = []runningPage{
 		holds: `(select string_agg(n, ' ' order by n) = 'cancelled 2 discarded 1 handled_by_handler 1 ignored 1 replayed 27' from (
 			select resolution || ' ' || count(*) as n from core.dead_letters group by resolution) r)`},
 	{page: "docs/guides/cloudevents-ingress.md", before: `select core.create_namespace('shop')`, holds: `(select count(*) = 2 from core.audit_log where action ~ 'ingress')`},
+	{page: "docs/guides/replay.md", holds: `(select state = 'done' from core.replays)`},
 	{page: "docs/guides/webhooks.md", before: `select core.create_namespace('shop')`,
 		holds: `(select count(*) = 6 from core.audit_log where action ~ 'webhook|_consumer')`},
 	{page: "docs/guides/running-nodes.md", role: "shop_node", before: `select core.create_namespace('shop'); select core_node.register_node('shop', 'shop-7', true, '{}')`,
