@@ -1,4 +1,5 @@
-create or replace function core.alter_webhook(p_namespace text, p_consumer text, p_url text = null, p_options jsonb = '{}')
+create or replace function core.alter_webhook(
+    p_namespace text, p_consumer text, p_url text = null, p_options jsonb = '{}')
 returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -8,10 +9,12 @@ declare
     v_old core.webhooks;
 begin
     perform core_private.require_duty(p_namespace, 'operate');
-    perform core_private.check_webhook_options(p_options, array['source', 'timeout', 'concurrency', 'pause_after', 'insecure']);
+    perform core_private.check_webhook_options(
+        p_options, array['source', 'timeout', 'concurrency', 'pause_after', 'insecure']);
     v_id := core_private.require_webhook(p_namespace, p_consumer);
     select w.* into v_old from core.webhooks w where w.consumer_id = v_id;
-    perform core_private.check_webhook_url(coalesce(p_url, v_old.url), coalesce((p_options ->> 'insecure')::boolean, v_old.insecure));
+    perform core_private.check_webhook_url(
+        coalesce(p_url, v_old.url), coalesce((p_options ->> 'insecure')::boolean, v_old.insecure));
     update core.webhooks w
        set url = coalesce(p_url, w.url),
            source = coalesce(p_options ->> 'source', w.source),

@@ -5,7 +5,8 @@ language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if coalesce(p_url, '') !~* '^https?://[^/?#@[:space:][:cntrl:]]+([/?][^[:space:][:cntrl:]]*)?$' or octet_length(p_url) > 2048 then
+    if coalesce(p_url, '') !~* '^https?://[^/?#@[:space:][:cntrl:]]+([/?][^[:space:][:cntrl:]]*)?$'
+       or octet_length(p_url) > 2048 then
         raise exception using errcode = 'NX006', column = 'p_url',
             message = 'p_url is not the URL of a webhook',
             hint = 'Give one of https, of at most 2048 bytes, without a name and password in it.';

@@ -34,7 +34,8 @@ begin
                 select from core_private.webhook_secrets s
                  where s.consumer_id = v_there.consumer_id and s.expires_at is null and s.secret = v_secret)))) then
             raise exception using errcode = 'NX212', column = 'p_consumer',
-                message = format(case when v_there.consumer_id is null then 'consumer %s of namespace %s exists, and is no webhook'
+                message = format(case when v_there.consumer_id is null
+                                      then 'consumer %s of namespace %s exists, and is no webhook'
                                       else 'webhook %s of namespace %s exists with another URL, secret or options' end,
                                  quote_literal(p_consumer), quote_literal(p_namespace)),
                 hint = case when v_there.consumer_id is null then 'Choose another name.'
@@ -43,11 +44,14 @@ begin
         return null;
     end if;
     select c.consumer_id into v_id from core.consumers c where c.namespace = p_namespace and c.name = p_consumer;
-    insert into core.webhooks (consumer_id, namespace, name, url, source, timeout, concurrency, pause_after, insecure, created_at)
+    insert into core.webhooks (
+        consumer_id, namespace, name, url, source, timeout, concurrency, pause_after, insecure, created_at)
     values (
         v_id, p_namespace, p_consumer, p_url, p_options ->> 'source',
-        coalesce((p_options ->> 'timeout')::interval, interval '15 seconds'), coalesce((p_options ->> 'concurrency')::integer, 5),
-        coalesce((p_options ->> 'pause_after')::interval, interval '5 days'), coalesce((p_options ->> 'insecure')::boolean, false), v_now);
+        coalesce((p_options ->> 'timeout')::interval, interval '15 seconds'),
+        coalesce((p_options ->> 'concurrency')::integer, 5),
+        coalesce((p_options ->> 'pause_after')::interval, interval '5 days'),
+        coalesce((p_options ->> 'insecure')::boolean, false), v_now);
     insert into core_private.webhook_secrets (consumer_id, secret, created_at) values (v_id, v_secret, v_now);
     perform core_private.audit('create_webhook', p_namespace, p_consumer, null,
         jsonb_build_object('url', p_url, 'options', p_options - 'secret'));

@@ -1,4 +1,5 @@
-create or replace function core_node.note_webhook(p_namespace text, p_consumer text, p_error text = null, p_gone boolean = false)
+create or replace function core_node.note_webhook(
+    p_namespace text, p_consumer text, p_error text = null, p_gone boolean = false)
 returns text
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -11,10 +12,15 @@ declare
 begin
     perform core_private.require_duty(p_namespace, 'consume');
     if p_gone is null then
-        raise exception using errcode = 'NX006', column = 'p_gone', message = 'p_gone is NULL', hint = 'Give true or false.';
+        raise exception using errcode = 'NX006', column = 'p_gone', message = 'p_gone is NULL',
+            hint = 'Give true or false.';
     end if;
-    select c.state into v_state from core.consumers c where c.namespace = p_namespace and c.name = p_consumer for no key update;
-    select w.* into v_webhook from core.webhooks w where w.namespace = p_namespace and w.name = p_consumer for no key update;
+    select c.state into v_state
+      from core.consumers c
+     where c.namespace = p_namespace and c.name = p_consumer for no key update;
+    select w.* into v_webhook
+      from core.webhooks w
+     where w.namespace = p_namespace and w.name = p_consumer for no key update;
     if v_webhook.consumer_id is null then
         return null;
     end if;
@@ -38,7 +44,8 @@ begin
         perform core_private.audit('pause_webhook', p_namespace, p_consumer, v_reason);
     end if;
     update core.webhooks w
-       set failing_since = v_webhook.failing_since, last_delivered_at = v_webhook.last_delivered_at, last_failed_at = v_webhook.last_failed_at,
+       set failing_since = v_webhook.failing_since, last_delivered_at = v_webhook.last_delivered_at,
+           last_failed_at = v_webhook.last_failed_at,
            last_error = v_webhook.last_error, paused_at = v_webhook.paused_at, paused_reason = v_webhook.paused_reason
      where w.consumer_id = v_webhook.consumer_id;
     return v_state;

@@ -21,7 +21,8 @@ begin
      where s.consumer_id = v_id and (s.expires_at is not null or v_overlap = interval '0');
     update core_private.webhook_secrets s set expires_at = v_now + v_overlap where s.consumer_id = v_id;
     insert into core_private.webhook_secrets (consumer_id, secret, created_at) values (v_id, v_secret, v_now);
-    perform core_private.audit('rotate_webhook_secret', p_namespace, p_consumer, null, jsonb_build_object('overlap', v_overlap));
+    perform core_private.audit(
+        'rotate_webhook_secret', p_namespace, p_consumer, null, jsonb_build_object('overlap', v_overlap));
     return v_secret;
 end $$;
 comment on function core.rotate_webhook_secret(text, text, jsonb) is 'Gives a webhook another secret and returns it, this once. Until overlap (24 hours) is over the one before signs too, so that receivers accept both; one that was before that ends at once. Options: secret (one is made), overlap. Raises NX004, NX005, NX101, NX102, NX401, NX402.';

@@ -1,4 +1,5 @@
--- gen_random_uuid draws from the server's source for secrets, 122 bits a call; pgcrypto need not be there. No error shows what was given.
+-- gen_random_uuid draws from the server's source for secrets, 122 bits a call; pgcrypto need not be there. No error
+-- shows what was given.
 create or replace function core_private.webhook_secret(p_options jsonb)
 returns text
 language plpgsql volatile
@@ -9,9 +10,12 @@ declare
     v_bytes integer;
 begin
     if not p_options ? 'secret' then
-        return 'whsec_' || encode(sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())), 'base64');
+        return 'whsec_' || encode(
+            sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())),
+            'base64');
     end if;
-    if v_given ~ '^whsec_([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$' and octet_length(v_given) <= 100 then
+    if v_given ~ '^whsec_([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$'
+       and octet_length(v_given) <= 100 then
         v_bytes := octet_length(decode(substr(v_given, 7), 'base64'));
     end if;
     if v_bytes between 24 and 64 then

@@ -1,5 +1,7 @@
 create or replace function core_node.webhooks(p_namespace text)
-returns table (name text, queue_name text, url text, source text, timeout_ms integer, concurrency integer, max_attempts integer, secrets text[])
+returns table (
+    name text, queue_name text, url text, source text, timeout_ms integer, concurrency integer, max_attempts integer,
+    secrets text[])
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
