@@ -2,8 +2,8 @@
 -- nexus_guard may do nothing but call handlers, so that code which slips in between the look and the call has no rights
 -- of Nexus. That it did not is seen from the row of the function afterwards, and else all of it is undone.
 --
--- A handler's SET of search_path outlives the one of its own function and of this one. Until it is pinned again, nothing
--- may be looked up by it, here or in who called.
+-- A handler's SET of search_path outlives the one of its own function and of this one. Until it is pinned again,
+-- nothing may be looked up by it, here or in who called.
 create or replace function core_private.call_handler(p_function oid, p_owner oid, p_event jsonb)
 returns void
 language plpgsql security definer
@@ -22,7 +22,8 @@ begin
        and exists (select from unnest(p.proconfig) c where c ^@ 'search_path=');
     if v_call is null then
         raise exception using errcode = 'NX015', column = 'p_function',
-            message = 'the function is gone, belongs to another role, is not SECURITY DEFINER or has no search_path of its own',
+            message = 'the function is gone, belongs to another role, is not SECURITY DEFINER or has no search_path '
+                || 'of its own',
             hint = 'core.sql_handlers says what is wrong.';
     end if;
     execute v_call using p_event;

@@ -14,7 +14,8 @@ begin
       cross join lateral core_node.settle(
                c.queue_name, p_runner, '{}', '{}', '{}',
                (select coalesce(jsonb_agg(jsonb_build_object(
-                           'id', u.id, 'ct', u.ct, 'at', u.at, 'action', 'retry', 'reason', p_reason, 'error', p_error)), '[]')
+                           'id', u.id, 'ct', u.ct, 'at', u.at, 'action', 'retry',
+                            'reason', p_reason, 'error', p_error)), '[]')
                   from unnest(p_ids, p_cts, p_ats) u(id, ct, at))) s
       where c.consumer_id = p_consumer_id;
     perform core_private.act_for(null);

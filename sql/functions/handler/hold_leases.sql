@@ -1,5 +1,5 @@
--- Claims lock for a moment what they then find to be leased. They are waited for, since a lease that is passed over would
--- have to end first.
+-- Claims lock for a moment what they then find to be leased. They are waited for, since a lease that is passed over
+-- would have to end first.
 create or replace function core_private.hold_leases(
     p_relation text, p_ids bigint[], p_cts integer[], p_ats timestamptz[])
 returns bigint[]

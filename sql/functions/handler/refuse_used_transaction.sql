@@ -1,5 +1,5 @@
--- What a handler leaves behind in its session (deferred triggers, cursors WITH HOLD) runs at the commit as nexus_sql. That
--- transaction has a number by then.
+-- What a handler leaves behind in its session (deferred triggers, cursors WITH HOLD) runs at the commit as nexus_sql.
+-- That transaction has a number by then.
 create or replace function core_private.refuse_used_transaction()
 returns void
 language plpgsql

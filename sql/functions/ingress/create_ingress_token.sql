@@ -7,7 +7,9 @@ as $$
 declare
     v_id    uuid := gen_random_uuid();
     v_token text := 'nxi_' || replace(v_id::text, '-', '') || '_'
-        || encode(sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())), 'hex');
+        || encode(
+               sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())),
+               'hex');
 begin
     perform core_private.require_admin(p_namespace);
     if coalesce(p_name, '') !~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$' then
@@ -16,7 +18,8 @@ begin
             hint = 'Give letters, digits, ".", "_" and "-", up to 100, of which the first is a letter or digit.';
     end if;
     insert into core.ingress_tokens (token_id, namespace, name, sum, created_at, created_by)
-    values (v_id, p_namespace, p_name, sha256(convert_to(v_token, 'UTF8')), core_private.now(), core_private.principal())
+    values (
+        v_id, p_namespace, p_name, sha256(convert_to(v_token, 'UTF8')), core_private.now(), core_private.principal())
     on conflict (namespace, name) do nothing;
     if not found then
         raise exception using errcode = 'NX006', column = 'p_name',
