@@ -44,6 +44,8 @@ select is(pg_temp.of('{"from": "2030-01-02T00:00:00Z"}'), '{a.five,a.meanwhile}'
 select is(pg_temp.of('{"until": "2030-01-02T00:00:00Z"}'), '{a.one,a.two,a.three,a.four}', 'before a time');
 select is(pg_temp.of((select jsonb_build_object('event_ids', jsonb_agg(event_id)) from core.event_log where event_type in ('a.two', 'b.two', 'a.four'))), '{a.two,a.four}', 'ids, of what it has patterns for');
 select is(pg_temp.of('{"type": "*"}', '{"limit": 2}'), '{a.one,a.two}', 'the first ones');
+select is(pg_temp.of('{"type": "*"}', '{"limit": 2, "replay_id": "two"}'), '{a.one,a.two}', 'by name');
+select is(pg_temp.of('{"type": "*"}', '{"limit": 2, "replay_id": "two"}'), null, 'which ends with its limit');
 update nexus_test.clock set frozen = '2030-01-02 02:00Z';
 select is(pg_temp.of('{"type": "a.later"}'), '{a.later}', 'what was due later, once it was');
 select is((select count(*)::int from core.replay_events('shop', 'default', '{"type": "b.two"}')), 1, 'default has no patterns');

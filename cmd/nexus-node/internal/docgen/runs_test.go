@@ -174,11 +174,11 @@ func (p runningPage) run(t *testing.T, path string, as func(textBefore string) (
 		pool, url := as(text[:at[0]])
 		language, block := text[at[2]:at[3]], text[at[4]:at[5]]
 		switch {
-		case language == "sql":
-			run(t, pool, block)
 		case beginsWith(block, p.not):
 			left++
 			continue
+		case language == "sql":
+			run(t, pool, block)
 		default:
 			shell(t, dir, path, url, block)
 		}
