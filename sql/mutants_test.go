@@ -84,7 +84,6 @@ var mutants = []mutant{
 	{"ingress a token is found by what it is", "core_node.ingress_token", []string{"t.token_id = p_token_id and", ""}, "ingress/tokens", false},
 	{"ingress a name is one token's", "core.create_ingress_token", []string{"if not found then", "if false then"}, "ingress/tokens", false},
 	{"C5 the position is kept", "core.replay_events", []string{"set position = r.position,", "set position = 0,"}, "replay_events/replay", false},
-	{"C5 what is over is over", "core.replay_events", []string{"if r.finished_at is not null then", "if false then"}, "replay_events/replay", false},
 	{"C5 only what it has patterns for", "core.replay_events", []string{"and exists (select from unnest($5) x where core_private.matches(x, c.event_type))", ""}, "replay_events/replay", false},
 	{"C5 not what is yet to come", "core.replay_events", []string{"and (c.deliver_at <= $4 or c.deliver_at is null)", ""}, "replay_events/replay", false},
 	{"C5 a rate", "core.replay_events", []string{"v_room := least(v_room, floor(", "v_room := coalesce(v_room, floor("}, "replay_events/replay", false},
