@@ -3,6 +3,7 @@ package node_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -76,7 +77,8 @@ func TestSubscribe(t *testing.T) {
 func TestAConsumerIsPausedAndDroppedWhileTheNodeRuns(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
-	n := node.New(db.Pool, node.Config{Namespace: "shop", Lease: 2 * time.Second})
+	var log buffer
+	n := node.New(db.Pool, node.Config{Namespace: "shop", Lease: 2 * time.Second, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	var first, second, own atomic.Int32
 	n.On("a.*", func(context.Context, pgx.Tx, *nexus.Delivery) error { own.Add(1); return nil })
 	n.Subscribe("first", "a.*").OnBatch("a.*", func(_ context.Context, _ pgx.Tx, b []*nexus.Delivery) error { first.Add(int32(len(b))); return nil })
@@ -89,7 +91,7 @@ func TestAConsumerIsPausedAndDroppedWhileTheNodeRuns(t *testing.T) {
 		second.Add(1)
 		return nil
 	})
-	start(t, n)
+	stop := start(t, n)
 	db.Wait(`select count(*) = 3 from core.consumers`)
 	emit(t, db, "a.one", 1)
 	eventually(t, "all have one", time.Minute, func() bool { return own.Load() == 1 && first.Load() == 1 && second.Load() == 1 })
@@ -131,5 +133,15 @@ func TestAConsumerIsPausedAndDroppedWhileTheNodeRuns(t *testing.T) {
 	eventually(t, "the others go on", time.Minute, func() bool { return own.Load() == 4 && first.Load() == 4 })
 	if n := dbtest.Get[int](db, `select count(*)::int from core.consumers`); n != 2 {
 		t.Errorf("%d consumers", n)
+	}
+	eventually(t, "the log says so", time.Minute, func() bool { return strings.Contains(log.String(), "the consumer was dropped") })
+	if err := errors.Join(n.Ready(), n.Health()); err != nil {
+		t.Errorf("a node whose consumer was dropped on purpose is not well: %v", err)
+	}
+	stop()
+	for line, want := range map[string]int{"the consumer was dropped": 1, "queue tables are missing": 0, "cannot claim": 0, "cannot renew": 0, "stopped without": 0} {
+		if got := strings.Count(log.String(), `msg="`+line); got != want {
+			t.Errorf("%q is said %d times, want %d:\n%s", line, got, want, log.String())
+		}
 	}
 }

@@ -164,6 +164,10 @@ func (b *Batches) settle(t *batch, hold *hold, items []*entry, results []work.Re
 			t.settled += len(results)
 			break
 		}
+		if feed.Dropped(err) {
+			b.SayDropped(results)
+			break
+		}
 		if errors.Is(err, nexus.ErrInvalid) {
 			left, _ := b.SettleApart(b.Feed, b.source, results)
 			t.settled += len(results) - len(left)

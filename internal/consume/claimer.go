@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/feed"
 	"github.com/nexuspg/nexus/internal/work"
 )
 
@@ -172,6 +173,10 @@ func (l *Loop) exchange(s step) {
 		l.SaySettled(s.results, got.Outcomes)
 	}
 	settled := len(s.results) > 0
+	if feed.Dropped(err) {
+		l.SayDropped(s.results)
+		s.results = nil
+	}
 	refused := settled && errors.Is(err, nexus.ErrInvalid)
 	if refused {
 		s.results, err = l.SettleApart(l.Feed, l.source, s.results)

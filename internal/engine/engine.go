@@ -58,8 +58,8 @@ func (cfg *Config) Keeper(from Source, lock sync.Locker) lease.Keeper {
 // ErrNoRoom says that all connections for handlers are in use, so that nothing could be claimed.
 var ErrNoRoom = errors.New("all connections for handlers are in use")
 
-// IsLost reports whether err says that the lease is lost.
-func IsLost(err error) bool { return errors.Is(err, nexus.ErrLeaseLost) }
+// IsLost reports whether err says that the lease is lost, which goes with its consumer.
+func IsLost(err error) bool { return errors.Is(err, nexus.ErrLeaseLost) || feed.Dropped(err) }
 
 // Await waits until cond, which is called with changed's lock held, or until ctx ends; it reports whether cond came true.
 func Await(ctx context.Context, changed *sync.Cond, cond func() bool) bool {

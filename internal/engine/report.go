@@ -44,6 +44,15 @@ func (cfg *Config) SaySettled(results []work.Result, outcomes []work.Outcome) {
 	}
 }
 
+// SayDropped tells of results whose consumer is gone, and the items with it.
+func (cfg *Config) SayDropped(results []work.Result) {
+	outcomes := make([]work.Outcome, len(results))
+	for i, r := range results {
+		outcomes[i] = work.Outcome{Item: r.Item, Kind: work.Lost}
+	}
+	cfg.SaySettled(results, outcomes)
+}
+
 // SayLost tells of a result that was refused, since somebody else has the item.
 func (cfg *Config) SayLost(d *nexus.Delivery) {
 	cfg.Log.Warn("lease lost, the result was refused", handlers.About(d)...)

@@ -280,8 +280,8 @@ func (f *Feed) Recovered() {
 		return
 	}
 	f.said.Over()
-	if f.cfg.Absence.over() {
-		f.cfg.Log.Info("the queue's tables are back", "source", f.cfg.Key)
+	if back := f.cfg.Absence.over(f.cfg.Key); back != "" {
+		f.cfg.Log.Info(back, "source", f.cfg.Key)
 	}
 	f.cfg.Log.Info("claiming again", "source", f.cfg.Key, "failures", failures)
 }
