@@ -19,8 +19,10 @@ var hostile = map[string][]string{
 	"double precision":         {"'NaN'", "'Infinity'", "'-Infinity'", "-1", "1e308"},
 	"text": {"''", "' '", "repeat('x', 1000000)", "repeat('漢', 30000)", "e'\\x1b[2J\\x07'", "e'\\u202e\\u2066'", `'";--'`, "'%s %I %'", "'../../etc/passwd'",
 		"e'a\\nb'", "'\\'", "'pg_catalog.pg_class'"},
-	"uuid":    {"'00000000-0000-0000-0000-000000000000'"},
-	"boolean": {"true", "false"},
+	"uuid":         {"'00000000-0000-0000-0000-000000000000'"},
+	"boolean":      {"true", "false"},
+	"oid":          {"'0'", "'4294967295'"},
+	"regprocedure": {"'0'", "'4294967295'", "'pg_catalog.now()'"},
 	"text[]": {"'{}'", "'{NULL}'", "'{a,NULL}'", "'{{a,b},{c,d}}'", "'[5:6]={a,b}'", "array_fill('a'::text, array[20000])", "array[repeat('x', 1000000)]",
 		"'{\"\"}'", "'{*,a.*,\"a b\"}'"},
 	"integer[]":                  {"'{}'", "'{NULL}'", "'{1,NULL}'", "'{{1,2},{3,4}}'", "'[5:5]={1}'", "'{-2147483648,2147483647}'", "array_fill(1, array[20000])"},
@@ -58,7 +60,7 @@ begin
 			raise exception using errcode = 'P9999';
 		exception when others then
 			get stacked diagnostics v_code = returned_sqlstate, v_text = message_text, v_column = column_name, v_hint = pg_exception_hint, v_where = pg_exception_context;
-			if v_code !~ '^(NX|P9999)' or v_code ~ '^NX' and v_code <> 'NX211' and (v_column = '' or v_hint = '' or length(v_text) > 2000) then
+			if v_code !~ '^(NX|P9999)' or v_code ~ '^NX' and v_code not in ('NX211', 'NX701', 'NX702', 'NX703') and (v_column = '' or v_hint = '' or length(v_text) > 2000) then
 				return next format('%s: %s %s [%s] %s', left(v_call, 300), v_code, left(v_text, 300), v_column, left(v_where, 160));
 			end if;
 		end;

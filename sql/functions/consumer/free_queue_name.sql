@@ -8,6 +8,8 @@ as $$
 declare
     v_queue text := core_private.queue_name_for_consumer(p_namespace, p_consumer);
     v_other record;
+    v_name  text;
+    v_round integer := 0;
 begin
     perform core_private.drop_left_queues(v_queue);
     select q.namespace, c.name, q.dropped_at
@@ -18,7 +20,13 @@ begin
     if not found then
         return v_queue;
     elsif v_other.dropped_at is not null then
-        return left(v_queue, 34) || '_' || left(md5(v_queue || v_other.dropped_at::text), 8);
+        -- One with such a name may have been dropped as well, and be left as well.
+        loop
+            v_name := left(v_queue, 34) || '_' || left(md5(format('%s %s', v_queue, v_round)), 8);
+            exit when not exists (select from core.queues q where q.queue_name = v_name);
+            v_round := v_round + 1;
+        end loop;
+        return v_name;
     end if;
     raise exception using errcode = 'NX202', column = 'p_consumer',
         message = format('consumer %s would share the queue %s with consumer %s of namespace %s',

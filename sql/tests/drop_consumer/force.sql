@@ -28,3 +28,8 @@ select is((select count(*)::int from pgmq.meta), 3, 'also of pgmq'), is((select 
 select ok(core.create_consumer('shop', 'mail', '{a.*}'), 'and again');
 select is((select queue_name from core.consumers where name = 'mail'), 'core_events_shop__mail', 'now on its own');
 select lives_ok($$select core.drop_namespace('shop', 'shop', true)$$, 'the namespace goes with all of it');
+-- again and again, while queues of before are left
+select core.create_namespace('anew');
+select core.create_consumer('anew', 'brief', '{*}', '{"from": "beginning"}'), core.drop_consumer('anew', 'brief', true) from generate_series(1, 4);
+select ok(core.create_consumer('anew', 'brief', '{*}'), 'a name is free once its consumer was dropped');
+select is((select count(*)::int from core.queues where queue_name ~ '^core_events_anew__' and dropped_at is not null), 4, 'whose queues are left until nobody can write to them');

@@ -41,6 +41,7 @@ func TestDryRunsSaySo(t *testing.T) {
 		"doctor":         "--fix",
 		"events cancel":  "-n shop 2 --note x",
 		"events run-now": "-n shop 4",
+		"events replay":  "-n shop --consumer default --type *",
 		"ingress revoke": "-n shop web",
 		"webhook drop":   "-n shop hook",
 		"namespace drop": "shop --confirm shop --force",

@@ -9,6 +9,12 @@ import (
 	"github.com/nexuspg/nexus/operate"
 )
 
+// replayed is what -o json prints.
+type replayed struct {
+	operate.ReplayProgress
+	DryRun bool `json:"dry_run,omitempty"`
+}
+
 func newEventsReplay(s *session) *cobra.Command {
 	var (
 		consumer, from, until string
@@ -66,7 +72,7 @@ nothing twice; core.replays shows how far each is. What is emitted meanwhile is 
 					return err
 				}
 				if s.format == asJSON {
-					return s.printJSON(p)
+					return s.printJSON(replayed{p, opts.DryRun})
 				}
 				if opts.DryRun {
 					return s.printFields([]string{"would deliver"}, []string{strconv.FormatInt(p.Delivered, 10)})

@@ -24,14 +24,17 @@ func TestNamespaces(t *testing.T) {
 		t.Errorf("one flag leaves of the policy %s", got)
 	}
 	s.ok("namespace", "create", "mall", "--restricted", "--default-consumer", "on")
-	s.fails(exitUsage, []string{"code: NX005", "field: --default-consumer"}, "namespace", "create", "town", "--default-consumer", "off")
+	s.ok("namespace", "create", "town", "--default-consumer", "off")
+	if dbtest.Get[bool](db, "select default_consumer from core.namespaces where namespace = 'town'") {
+		t.Error("--default-consumer off has no effect")
+	}
 
 	type row struct {
 		Namespace string         `json:"namespace"`
 		Metadata  map[string]any `json:"metadata"`
 	}
 	got := okJSON[[]row](s, "namespace", "list")
-	want := []row{{"mall", map[string]any{}}, {"shop", map[string]any{"team": "x"}}}
+	want := []row{{"mall", map[string]any{}}, {"shop", map[string]any{"team": "x"}}, {"town", map[string]any{}}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

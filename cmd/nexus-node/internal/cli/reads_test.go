@@ -39,11 +39,14 @@ var views = map[string][]look{
 	"partitions":               {{"", 250}},
 	"pending_scheduled_events": {{"order by due_at limit 100", 20}, {"where namespace = 'ns5' order by due_at limit 100", 140}},
 	"queue_metrics":            {{"", 1600}, {"where queue_name = 'core_events_ns5'", 41}, {"where namespace = 'ns5'", 59}},
+	"replays":                  {{"", 10}},
 	"scheduler_status":         {{"", 10}},
+	"sql_handlers":             {{"", 20}},
 	"sweep_status":             {{"", 10}},
 	"task_status":              {{"where namespace = 'ns5' and name = 'task113'", 200}, {"order by namespace, name limit 20", 3500}},
 	"unhandled_types":          {{"where namespace = 'ns5'", 1500}, {"where queue_name = 'core_events_ns5'", 1500}},
 	"unresolved_dead_letters":  {{"order by dead_letter_id limit 100", 20}, {"where namespace = 'ns5' order by dead_letter_id desc limit 100", 840}},
+	"webhook_status":           {{"", 20}},
 	"upcoming":                 {{"order by due_at limit 100", 23}, {"where namespace = 'ns5' order by due_at limit 100", 48}},
 }
 
@@ -82,6 +85,8 @@ var lines = map[string][]look{
 	"queue list":      {{"", 7500}, {"-n ns5", 1400}, {"--limit 2", 2700}},
 	"queue peek":      {{"core_events_ns1", 1600}},
 	"sweeps":          {{"", 120}},
+	"ingress list":    {{"", 300}},
+	"webhook list":    {{"", 300}},
 	"task history":    {{"task113 -n ns5", 630}},
 	"task list":       {{"", 1500}, {"-n ns5", 480}},
 }
