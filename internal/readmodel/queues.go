@@ -24,17 +24,19 @@ func Queues(namespace string) List {
 // QueueLength selects how long the queue of that name is.
 const QueueLength = `select coalesce(queue_length, 0) as queue_length from core.queue_metrics where queue_name = $1::text`
 
-// Consumers lists consumers with the numbers of their queues.
+// Consumers lists consumers with the numbers of their queues; backfill is the state of the latest, NULL where there was none.
 func Consumers(namespace string) List {
 	return List{
 		What: "list consumers",
 		SQL: `select c.namespace, c.name, c.kind, c.state, c.patterns, c.queue_name, c.max_in_flight, c.created_at
 		   from core.consumers c where $1::text = '' or c.namespace = $1::text`,
-		Shown: `select p.namespace, p.name, p.kind, p.state, p.patterns, p.queue_name, m.queue_length, m.in_flight, m.parked, p.max_in_flight, p.created_at
+		Shown: `select p.namespace, p.name, p.kind, p.state,
+		          (select s.backfill from core.consumer_status s where s.namespace = p.namespace and s.consumer = p.name) as backfill,
+		          p.patterns, p.queue_name, m.queue_length, m.in_flight, m.parked, p.max_in_flight, p.created_at
 		   from p ` + queueCounts,
 		Args: []any{namespace},
 		Names: []string{
-			"namespace", "name", "kind", "state", "patterns", "queue_name", "queue_length", "in_flight", "parked", "max_in_flight", "created_at",
+			"namespace", "name", "kind", "state", "backfill", "patterns", "queue_name", "queue_length", "in_flight", "parked", "max_in_flight", "created_at",
 		},
 		Keys: []Key{{"namespace", "text"}, {"name", "text"}},
 	}
@@ -43,6 +45,14 @@ func Consumers(namespace string) List {
 // queueCounts joins as m what core.queue_metrics has of the queue of a row p. One at a time, and known to be one at most, or the planner would have
 // all queues counted first.
 const queueCounts = "left join lateral (select distinct on (m.queue_name) m.* from core.queue_metrics m where m.queue_name = p.queue_name) m on true"
+
+// Consumer selects all of one.
+const Consumer = `select p.namespace, p.consumer as name, p.kind, p.state, p.patterns,
+	       p.queue_name, m.queue_length, m.visible, m.in_flight, m.waiting, m.delayed, m.parked, m.length_is_estimate,
+	       p.max_in_flight, p.rate, p.unhandled_after, p.retry, p.exhausted, p.created_at, p.starts_from,
+	       p.backfill, p.backfill_delivered, p.backfill_done_to, p.backfill_bound, p.backfill_waits_for, p.backfill_created_at
+	  from core.consumer_status p ` + queueCounts + `
+	 where p.namespace = $1::text and p.consumer = $2::text`
 
 // Webhooks lists webhooks with how they go.
 func Webhooks(namespace string) List {

@@ -15,6 +15,7 @@ var valuesOf = map[string][]string{
 	"output": {asTable, asJSON}, "retry-shape": {"exponential", "linear", "constant"}, "misfire": {"skip", "fire_once", "backfill"},
 	"overlap": {"allow", "skip", "queue_one"}, "source": readmodel.SourceKinds, "status": {"pending", "appended", "cancelled", "failed"},
 	"as": {"handled_by_handler", "ignored"}, "default-consumer": {"on", "off"}, "dedupe-while": {string(queue.WhileQueued), string(queue.WhilePending)},
+	"reset": resettable,
 }
 
 // namesOf are the selects of what arguments and flags name, by the command that holds the verb and the argument: those that begin with $1, of
@@ -22,6 +23,7 @@ var valuesOf = map[string][]string{
 var namesOf = map[string]string{
 	"namespace NAME": `select namespace as name from core.namespaces where pg_catalog.starts_with(namespace, $1::text) and $2::text is not null`,
 	"task NAME":      `select name from core.scheduled_tasks where pg_catalog.starts_with(name, $1::text) and namespace = $2::text`,
+	"consumer NAME":  `select name from core.consumers where pg_catalog.starts_with(name, $1::text) and namespace = $2::text`,
 	"queue QUEUE":    `select queue_name as name from core.queues where pg_catalog.starts_with(queue_name, $1::text) and $2::text in ('', namespace)`,
 	"node ID":        `select node_id as name from core.nodes where pg_catalog.starts_with(node_id, $1::text) and $2::text in ('', namespace)`,
 }

@@ -25,6 +25,7 @@ func TestCompletion(t *testing.T) {
 	}
 	db.Exec("select core.schedule_task('shop', 'close-day', '@daily', 'a'), core.schedule_task('shop', 'ping', '@hourly', 'a'), core.schedule_task('mall', 'other', '@daily', 'a')")
 	db.Exec("select core_node.register_node('shop', 'shop-1', true, '{}'), core_node.register_node('mall', 'mall-1', true, '{}')")
+	db.Exec("select core.create_consumer('shop', 'mailer', '{a}'), core.create_consumer('mall', 'stock', '{a}')")
 	s.as(db, "nexus_reader")
 	for line, want := range map[string]string{
 		"events list -n s":                        "sale shop",
@@ -35,7 +36,9 @@ func TestCompletion(t *testing.T) {
 		"task pause ":                             "",
 		"task pause -n shop ping ":                "",
 		"node drain -n shop ":                     "shop-1",
-		"queue purge core_events_m":               "core_events_mall core_events_mall_dlq",
+		"consumer pause -n shop ":                 "default mailer",
+		"consumer alter -n shop x --reset ":       "retry unhandled-after max-in-flight rate",
+		"queue purge core_events_m":               "core_events_mall core_events_mall__stock core_events_mall_dlq",
 		"task schedule x @daily a --overlap ":     "allow skip queue_one",
 		"dlq resolve --as ":                       "handled_by_handler ignored",
 		"version -o ":                             "table json",

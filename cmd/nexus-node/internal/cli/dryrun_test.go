@@ -22,7 +22,7 @@ func TestDryRunsSaySo(t *testing.T) {
 	db.Exec("select core_node.register_node('shop', 'n', true, '{}')")
 	db.Exec("select core.schedule_task('shop', 'nightly', '0 3 * * *', 'a')")
 	db.Exec("update core_private.sweeps set failures = 3, last_error = 'boom' where name = 'reap'")
-	db.Exec("select core.create_webhook('shop', 'hook', 'https://a.example', '{never}'), core.create_ingress_token('shop', 'web')")
+	db.Exec("select core.create_webhook('shop', 'hook', 'https://a.example', '{never}'), core.create_ingress_token('shop', 'web'), core.create_consumer('shop', 'mailer', '{never}')")
 	pending := dbtest.Get[string](db, "select core.schedule_event('shop', 'a', '{}', core.now() + interval '1 day')::text")
 	db.Exec(`do $$ declare m record; begin
 		select * into m from core_node.claim('core_events_shop', '{a}', '{1}', 1, '30 s') where outcome = 'claimed';
@@ -35,6 +35,8 @@ func TestDryRunsSaySo(t *testing.T) {
 	lines := map[string]string{
 		"at cancel":      pending,
 		"at reschedule":  pending + " --in 2h",
+		"consumer alter": "-n shop mailer --pattern other --drop-unmatched",
+		"consumer drop":  "-n shop mailer --confirm mailer --force",
 		"dlq discard":    "-n shop --note x",
 		"dlq replay":     "-n shop",
 		"dlq resolve":    "-n shop --note x --as ignored",
@@ -72,7 +74,8 @@ func TestDryRunsSaySo(t *testing.T) {
 		}
 	})
 	if n := dbtest.Get[int](db, `select count(*)::int from core.namespaces n join core.nodes d using (namespace) join core.scheduled_tasks using (namespace)
-		join core.unresolved_dead_letters using (namespace) join core.pending_scheduled_events using (namespace) where d.drain_requested_at is null`); n != 1 {
+		join core.unresolved_dead_letters using (namespace) join core.pending_scheduled_events using (namespace) join core.consumers c using (namespace)
+		where d.drain_requested_at is null and c.patterns = '{never}' and c.name = 'mailer'`); n != 1 {
 		t.Errorf("after the dry runs not all is as it was: %d", n)
 	}
 	// And the real run says nothing of the kind.

@@ -174,6 +174,7 @@ func TestWordsOfTheCommandLine(t *testing.T) {
 		{"emit", "select core.resume_task('x'); core.task_status has it", "select core.resume_task('x'); core.task_status has it"},
 		{"task backfill", "Tasks are listed in core.task_status.", "Tasks are listed in nexus-node task list."},
 		{"namespace create", `Change it with: select core.alter_namespace('shop', '{"a": 1}');`, "Change it with: nexus-node namespace alter shop, with the same flags"},
+		{"consumer drop", "drop it: select core.drop_consumer('shop', 'mailer', true);", "drop it: nexus-node consumer drop -n shop mailer --confirm mailer --force"},
 		{"emit", "select core.grant_namespace('shop', 'till', 'produce');", "nexus-node namespace grant shop till produce"},
 	} {
 		if got := sentence(find(c.line), c.text); got != c.want {

@@ -4,7 +4,9 @@ import (
 	"errors"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/queue"
 )
 
@@ -20,11 +22,7 @@ func (n *namespaceFlags) add(cmd *cobra.Command, defaults bool) {
 	def := func(value string) string { return either(defaults, " (default "+value+")", "") }
 	f := cmd.Flags()
 	f.StringVar(&n.metadata, "metadata", "", "a JSON object of your own")
-	f.IntVar(&n.given.Retry.MaxAttempts, "max-attempts", 0, "attempts before a delivery is given up; -1: never"+def("10"))
-	f.StringVar((*string)(&n.given.Retry.Shape), "retry-shape", "", "exponential, linear or constant"+def("exponential"))
-	f.DurationVar(&n.given.Retry.Base, "retry-base", 0, "pause after the first failure"+def("1s"))
-	f.DurationVar(&n.given.Retry.Max, "retry-max", 0, "longest pause"+def("5m"))
-	f.Float64Var(&n.given.Retry.Jitter, "retry-jitter", 0, "share by which pauses are spread, 0 to 1; negative: none"+def("0.2"))
+	addRetry(f, &n.given.Retry, def)
 	f.DurationVar(&n.given.UnhandledAfter, "unhandled-after", 0, "how long a type that no node handles may wait"+def("1h"))
 	f.DurationVar(&n.given.DedupeFor, "dedupe-for", 0, "how long dedupe keys are remembered"+def("168h"))
 	f.Int64Var(&n.given.MaxPayloadBytes, "max-payload-bytes", 0, "largest payload, in bytes"+def("8 MB"))
@@ -35,6 +33,15 @@ func (n *namespaceFlags) options() *queue.NamespaceOptions {
 	n.given.Metadata = jsonFlag(n.metadata)
 	n.given.DefaultConsumer = queue.Switch(n.consumer)
 	return &n.given
+}
+
+// addRetry adds the flags of a retry policy; def words a default, where there is one.
+func addRetry(f *pflag.FlagSet, p *nexus.RetryPolicy, def func(value string) string) {
+	f.IntVar(&p.MaxAttempts, "max-attempts", 0, "attempts before a delivery is given up; -1: never"+def("10"))
+	f.StringVar((*string)(&p.Shape), "retry-shape", "", "exponential, linear or constant"+def("exponential"))
+	f.DurationVar(&p.Base, "retry-base", 0, "pause after the first failure"+def("1s"))
+	f.DurationVar(&p.Max, "retry-max", 0, "longest pause"+def("5m"))
+	f.Float64Var(&p.Jitter, "retry-jitter", 0, "share by which pauses are spread, 0 to 1; negative: none"+def("0.2"))
 }
 
 // onOff is a flag that takes on or off.

@@ -18,7 +18,8 @@ var wordsOf = map[string][]string{
 	"p_payload": {"PAYLOAD", "--payload"}, "p_payloads": {"PAYLOAD"}, "p_queue": {"QUEUE"}, "p_node_id": {"ID"}, "p_dead_letter_id": {"ID"},
 	"p_schedule_id": {"ID", "--id"}, "schedule_id": {"ID", "--id"}, "p_ids": {"ID"}, "ids": {"ID"}, "p_event_id": {"ID"}, "p_task_id": {"NAME"},
 	"p_reason": {"--note", "--reason"}, "p_resolution": {"--as"}, "p_cron_expression": {"CRON", "--cron"}, "cron_expression": {"CRON", "--cron"},
-	"p_cron": {"CRON", "--cron"}, "p_fire_at": {"--at"}, "p_role": {"ROLE"}, "p_duty": {"DUTY"}, "p_producer_node_id": {"--producer"},
+	"p_cron": {"CRON", "--cron"}, "p_fire_at": {"--at"}, "p_role": {"ROLE"}, "p_consumer": {"consumer NAME", "webhook NAME", "--consumer"},
+	"p_patterns": {"--pattern"}, "p_duty": {"DUTY"}, "p_producer_node_id": {"--producer"},
 	"producer_node_id": {"--producer"}, "headers": {"--header"}, "tags": {"--tag"}, "retry.max_attempts": {"--max-attempts"},
 }
 
@@ -61,6 +62,8 @@ var calls = []struct {
 }{
 	{regexp.MustCompile(`select core\.create_namespace\('([a-z0-9_-]+)'\);?`), "nexus-node namespace create $1"},
 	{regexp.MustCompile(`select core\.create_namespace\('([a-z0-9_-]+)', '[^;]*'\);?`), "nexus-node namespace create $1, with the same flags,"},
+	{regexp.MustCompile(`select core\.alter_namespace\('([a-z0-9_-]+)', '\{"default_consumer": "off"\}'\);?`), "nexus-node namespace alter $1 --default-consumer off"},
+	{regexp.MustCompile(`select core\.drop_consumer\('([a-z0-9_-]+)', '([a-z0-9_-]+)', true\);?`), "nexus-node consumer drop -n $1 $2 --confirm $2 --force"},
 	{regexp.MustCompile(`select core\.alter_namespace\('([a-z0-9_-]+)', [^;]*\);?`), "nexus-node namespace alter $1, with the same flags"},
 	{regexp.MustCompile(`select core\.drop_namespace\('([a-z0-9_-]+)', '[a-z0-9_-]+', true\);?`), "nexus-node namespace drop $1 --confirm $1 --force"},
 	{regexp.MustCompile(`select core\.drop_namespace\('([a-z0-9_-]+)', '[a-z0-9_-]+'\);?`), "nexus-node namespace drop $1 --confirm $1"},
@@ -80,7 +83,7 @@ var listedBy = strings.NewReplacer(
 	"core.scheduled_events", "nexus-node at list", "core.pending_scheduled_events", "nexus-node at list", "core.sweep_status", "nexus-node sweeps",
 	"core.namespace_grants", "nexus-node namespace show", "core.replay_dead_letters", "nexus-node dlq replay",
 	"core.discard_dead_letters", "nexus-node dlq discard", "core.reschedule_event", "nexus-node at reschedule",
-	"core.cancel_scheduled_event", "nexus-node at cancel", "core.alter_namespace", "nexus-node namespace alter",
+	"core.cancel_scheduled_event", "nexus-node at cancel", "core.alter_namespace", "nexus-node namespace alter", "core.alter_consumer", "nexus-node consumer alter",
 )
 
 // sentence is a message or a hint in the words of the command.
