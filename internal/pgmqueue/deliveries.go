@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/feed"
 	"github.com/nexuspg/nexus/internal/invoke"
 	"github.com/nexuspg/nexus/internal/work"
 )
@@ -377,8 +377,8 @@ func (s *Deliveries) Extend(ctx context.Context, items []work.Item, lease time.D
 	gone, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	if err != nil {
 		err = db.Error(ctx, "extend", err)
-		if e, ok := errors.AsType[*nexus.Error](err); ok && e.Code == nexus.CodeNoQueue {
-			return items, nil // somebody dropped the consumer
+		if feed.Dropped(err) {
+			return items, nil
 		}
 		return nil, err
 	}
