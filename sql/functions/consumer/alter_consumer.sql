@@ -53,10 +53,8 @@ begin
             'Leave it out: consumer "default" has had every event.');
     end if;
     perform core_private.apply_consumer_options(v_id, v_options);
-    if v_patterns is distinct from array(select distinct p collate "C" from unnest(v_old.patterns) p order by 1) then
-        v_new := case when v_patterns is not null then core_private.raise_generation(p_namespace) end;
-    end if;
-    if v_new is not null then
+    if v_patterns <> array(select distinct p collate "C" from unnest(v_old.patterns) p order by 1) then
+        v_new := core_private.raise_generation(p_namespace);
         insert into core_private.consumer_patterns (consumer_id, generation, patterns)
         values (v_id, v_old.created_generation, v_old.patterns)
         on conflict do nothing;
