@@ -8,21 +8,18 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_queue text := (select c.queue_name from core.consumers c where c.consumer_id = p_consumer_id);
+    v_sweep boolean;
 begin
-    select array_agg(c.msg_id order by c.msg_id) filter (where c.outcome = 'claimed'),
-           array_agg(c.read_ct order by c.msg_id) filter (where c.outcome = 'claimed'),
-           array_agg(c.last_read_at order by c.msg_id) filter (where c.outcome = 'claimed'),
-           count(*) filter (where c.outcome = 'buried')
-      into ids, cts, ats, buried
-      from core_node.claim(v_queue, '{*}', '{0}', p_limit, p_lease) c;
-    if ids is null then
-        -- What is due beyond the head of a long queue.
+    buried := 0;
+    -- At the head, then what is due beyond the head of a long queue.
+    foreach v_sweep in array array[false, true] loop
         select array_agg(c.msg_id order by c.msg_id) filter (where c.outcome = 'claimed'),
                array_agg(c.read_ct order by c.msg_id) filter (where c.outcome = 'claimed'),
                array_agg(c.last_read_at order by c.msg_id) filter (where c.outcome = 'claimed'),
                buried + count(*) filter (where c.outcome = 'buried')
           into ids, cts, ats, buried
-          from core_node.claim(v_queue, '{*}', '{0}', p_limit, p_lease, p_sweep => true) c;
-    end if;
+          from core_node.claim(v_queue, '{*}', '{0}', p_limit, p_lease, p_sweep => v_sweep) c;
+        exit when ids is not null;
+    end loop;
 end $$;
 comment on function core_private.claim_handler(integer, integer, interval) is 'Leases due deliveries for the SQL handler of a consumer: their fences, and how many went to the dead letters in place of it. Raises as core_node.claim.';
