@@ -54,7 +54,8 @@ begin
         c.namespace = $1 and c.emitted_at >= $2 and c.emitted_at < $3
         and (c.deliver_at <= $4 or c.deliver_at is null)
         and exists (select from unnest($5) x where core_private.matches(x, c.event_type))$q$,
-        case when p_filter ->> 'type' <> '*' then 'core_private.matches($6 ->> ''type'', c.event_type)' end,
+        case when p_filter ->> 'type' ~ '[.:][*]$' then 'core_private.matches($6 ->> ''type'', c.event_type)'
+             when p_filter ->> 'type' <> '*' then 'c.event_type = $6 ->> ''type''' end,
         case when p_filter ? 'tag' then 'c.tags @> array[$6 ->> ''tag'']' end,
         case when p_filter ? 'ordering_key' then 'c.ordering_key = $6 ->> ''ordering_key''' end,
         case when p_filter ? 'correlation_id' then 'c.correlation_id = $6 ->> ''correlation_id''' end,
