@@ -49,13 +49,15 @@ begin
     -- What passes takes one expression: each costs as much to set up, in every transaction, as to work out.
     if (found and not v_restricted
         and pg_has_role(v_caller, 'nexus_producer', 'member') and not pg_has_role(v_caller, 'nexus_admin', 'member')
-        and core_private.is_event_type(p_event_type) and octet_length(p_payload::text) < 255) is not true then
+        and core_private.is_event_type(p_event_type)) is not true then
         if v_max_bytes is null or v_restricted or not pg_has_role(v_caller, 'nexus_producer', 'member') then
             perform core_private.require_duty(p_namespace, 'produce');
         elsif pg_has_role(v_caller, 'nexus_admin', 'member') then
             perform core_private.refuse_borrowed_session(); -- the log would name the administrator
         end if;
         perform core_private.check_event_type(p_event_type);
+    end if;
+    if (octet_length(p_payload::text) < 255) is not true then
         perform core_private.check_payload(p_payload, v_max_bytes);
     end if;
     if p_options is distinct from '{}' then
