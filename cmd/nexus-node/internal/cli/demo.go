@@ -17,11 +17,11 @@ func newDemo(s *session) *cobra.Command {
 	o := demo.Options{}
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Show the main job on a Postgres of its own: emit, handle, retry, bury, replay, kill -9, schedules",
+		Short: "Show the main job on a Postgres of its own: emit, handle, retry, bury, replay, kill -9, schedules, consumers",
 		Long: `Start a private Postgres, install Nexus, and emit GitHub's webhook examples (an npm package, fetched once) in transactions
 that also write a business row. Two node processes aggregate them; one is killed with -9 half way. Meanwhile tasks fire in three
-time zones and every two seconds, and of two one-shot events one is cancelled. The last two lines say what was emitted, handled, lost
-and doubled. It waits for a full minute of the clock. Nothing is left running unless --keep is given.`,
+time zones and every two seconds, and of two one-shot events one is cancelled; a consumer is added late, a webhook is delivered to a receiver that checks its signature, and
+pg_cron runs a handler in SQL where there is no node. The last three lines say what was emitted, handled, lost and doubled. It waits for a full minute of the clock. Nothing is left running unless --keep is given.`,
 		Example: `  nexus-node demo
   nexus-node demo --events 20000 --keep`,
 		Args: cobra.NoArgs,

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/netip"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/node"
+	hooks "github.com/nexuspg/nexus/webhook"
 )
 
 const (
@@ -42,9 +44,10 @@ type handler func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery, node string
 type handlers struct {
 	webhook handler // of every webhook, whatever else some of them get
 	report  handler // of what tasks and one-shots emit
+	audit   handler // of every webhook, by the consumer that comes late
 }
 
-var honest = handlers{webhook: aggregate, report: report}
+var honest = handlers{webhook: aggregate, report: report, audit: audit}
 
 // Node runs one node process of the demo until ctx ends or parent, a pipe that the demo holds open, does.
 func Node(ctx context.Context, parent io.Reader, databaseURL, name string, log *slog.Logger) error {
@@ -70,6 +73,11 @@ func serve(ctx context.Context, parent io.Reader, databaseURL, name string, log 
 		Grace: 10 * time.Second,
 		Retry: nexus.RetryPolicy{MaxAttempts: 6, Base: 100 * time.Millisecond, Max: time.Second},
 	})
+	if name == auditor {
+		subscribe(n, h.audit)
+		return n.Run(ctx)
+	}
+	n.Add(&hooks.Sender{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}) // the receiver is on this machine
 	// In this order, so that what every webhook gets is done when the second handler fails, and has to be undone.
 	n.On("github.*", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return h.webhook(ctx, tx, d, name) })
 	n.On(flakyType, func(_ context.Context, _ pgx.Tx, d *nexus.Delivery) error {

@@ -24,9 +24,9 @@ const asDemo = "be-demo"
 // served are the handlers the test binary can serve as a node with, by the word on its command line.
 var served = map[string]handlers{
 	"be-node":           honest,
-	"be-leaky-node":     {webhook: leaky, report: leakyReport},
-	"be-forgetful-node": {webhook: forgetful, report: forgetfulReport},
-	"be-dying-node":     {webhook: dying, report: report},
+	"be-leaky-node":     {webhook: leaky, report: leakyReport, audit: leakyAudit},
+	"be-forgetful-node": {webhook: forgetful, report: forgetfulReport, audit: forgetfulAudit},
+	"be-dying-node":     {webhook: dying, report: report, audit: audit},
 }
 
 func TestMain(m *testing.M) {
@@ -88,6 +88,20 @@ func leakyReport(ctx context.Context, tx pgx.Tx, d *nexus.Delivery, node string)
 	return nil
 }
 
+// leakyAudit is as leaky for one type.
+func leakyAudit(ctx context.Context, tx pgx.Tx, d *nexus.Delivery, node string) error {
+	if d.Type != forgottenType {
+		return audit(ctx, tx, d, node)
+	}
+	if err := outside(ctx, tx, writeAudit, d.UID, node, d.Attempt); err != nil {
+		return err
+	}
+	if d.Attempt == 1 {
+		return errors.New("the auditor was not pleased")
+	}
+	return nil
+}
+
 // outside writes on a connection of its own.
 func outside(ctx context.Context, tx pgx.Tx, sql string, args ...any) error {
 	conn, err := pgx.ConnectConfig(ctx, tx.Conn().Config())
@@ -105,6 +119,13 @@ func forgetful(ctx context.Context, tx pgx.Tx, d *nexus.Delivery, node string) e
 		return nil
 	}
 	return aggregate(ctx, tx, d, node)
+}
+
+func forgetfulAudit(ctx context.Context, tx pgx.Tx, d *nexus.Delivery, node string) error {
+	if d.Type == forgottenType {
+		return nil
+	}
+	return audit(ctx, tx, d, node)
 }
 
 func forgetfulReport(context.Context, pgx.Tx, *nexus.Delivery, string) error { return nil }

@@ -17,9 +17,9 @@ union all select 'event types, repositories, senders', format('%s, %s, %s',
 	(select count(*) from demo.by_type), (select count(*) from demo.by_repository), (select count(*) from demo.by_sender))
 union all select 'sum of the aggregates', (select sum(events)::text from demo.by_type)
 union all select 'retries after a failure', count(*)::text || coalesce(': ' || max(event_type) filter (where event_type = '` + flakyType + `') || ' '
-	|| count(*) filter (where event_type = '` + flakyType + `'), '') from core.delivery_errors where action = 'retry'
+	|| count(*) filter (where event_type = '` + flakyType + `'), '') from core.delivery_errors where action = 'retry' and consumer = 'default'
 union all select 'retries after kill -9', coalesce(sum(greatest(h.attempt - 1 - e.failures, 0)), 0)::text from demo.handled h
-	cross join lateral (select count(*) as failures from core.delivery_errors e where e.event_uid = h.event_uid and e.action = 'retry') e
+	cross join lateral (select count(*) as failures from core.delivery_errors e where e.event_uid = h.event_uid and e.action = 'retry' and e.consumer = 'default') e
 	where h.attempt > 1
 union all select 'lag from emit to effect, ms', (select format('median %s, 99%% below %s, longest %s',
 	round((percentile_cont(0.5) within group (order by ms))::numeric), round((percentile_cont(0.99) within group (order by ms))::numeric), round(max(ms)))

@@ -30,6 +30,9 @@ type demo struct {
 	app     *pgxpool.Pool // emits, as an ordinary login
 	url     string        // of the app
 	nodes   []*process    // those that should be running
+
+	receiver *receiver // of the webhook
+	invoiced time.Time // when the invoices were emitted
 }
 
 // Run does the whole thing. It fails with [ErrWrong] if anything was lost, doubled or does not add up. Whatever happens it
@@ -60,7 +63,7 @@ func run(ctx context.Context, o Options, list []webhook, source string) (err err
 	if err := d.install(ctx); err != nil {
 		return err
 	}
-	result, slots, err := d.play(ctx, script(list, o.Events))
+	result, slots, outlets, err := d.play(ctx, script(list, o.Events))
 	if err != nil {
 		return err
 	}
@@ -72,10 +75,10 @@ func run(ctx context.Context, o Options, list []webhook, source string) (err err
 			return err
 		}
 	}
-	if _, err := fmt.Fprintf(o.Out, "%s\n%s\n", slots, result); err != nil {
+	if _, err := fmt.Fprintf(o.Out, "%s\n%s\n%s\n", outlets, slots, result); err != nil {
 		return err
 	}
-	return errors.Join(slots.judge(), result.judge())
+	return errors.Join(outlets.judge(), slots.judge(), result.judge())
 }
 
 // leave lets the server stay; stopping it is then no longer ours.
@@ -89,6 +92,9 @@ func (d *demo) leave() error {
 }
 
 func (d *demo) close() {
+	if d.receiver != nil {
+		d.receiver.close()
+	}
 	for _, pool := range []*pgxpool.Pool{d.app, d.owner} {
 		if pool != nil {
 			pool.Close()

@@ -73,7 +73,10 @@ func TestDemoKeptAndLookedInto(t *testing.T) {
 		regexp.QuoteMeta("dead letters: "+noPush) + ` +1, discarded`,
 		`dead letters: error +1, replayed`,
 		`left on queue core_events_github +0\n`,
-		fmt.Sprintf(`partition core\.event_log_p\S+ +%d events`, int64(len(all))+slots.Fired+slots.OneShots),
+		`left on queue core_events_github__audit +0\n`,
+		`audit, begins at the beginning: [1-9]\d* webhooks`,
+		`nexus_sql +succeeded +\S+ +\S+ +20\n`,
+		fmt.Sprintf(`partition core\.event_log_p\S+ +%d events`, int64(len(all))+slots.Fired+slots.OneShots+invoices),
 	} {
 		if !regexp.MustCompile(line).MatchString(out) {
 			t.Errorf("no line matches %s", line)
@@ -81,6 +84,10 @@ func TestDemoKeptAndLookedInto(t *testing.T) {
 	}
 
 	checkSchedules(t, out, slots)
+	stars := ofType(all, flakyType) + ofType(all, "github.star.deleted")
+	if got, want := outletsOf(t, out), (Outlets{Audited: int64(len(all)), Delivered: int64(stars), Booked: invoices}); *got != want {
+		t.Errorf("counted %s, want %s", got, &want)
+	}
 
 	// Each fails twice, but for attempts that the killed node took along.
 	failed, killed := figure(t, out, regexp.QuoteMeta(flakyType)+` (\d+)`), figure(t, out, `retries after kill -9 +(\d+)`)
@@ -143,14 +150,14 @@ func figure(t *testing.T, out, pattern string) int {
 // holds: S1-demo
 func TestCountsAreHonest(t *testing.T) {
 	t.Parallel()
-	for word, want := range map[string]func(r *Result, s *Slots, all []webhook) bool{
+	for word, want := range map[string]func(r *Result, s *Slots, o *Outlets, all []webhook) bool{
 		// Attempts 1 and 2 fail and leave their effects; one of them may have gone down with the killed node.
-		"be-leaky-node": func(r *Result, s *Slots, all []webhook) bool {
-			return s.Lost == 0 && 2*s.Doubled > s.Fired && s.Handled == s.Fired &&
+		"be-leaky-node": func(r *Result, s *Slots, o *Outlets, all []webhook) bool {
+			return o.Lost == 0 && o.Doubled == int64(ofType(all, forgottenType)) && s.Lost == 0 && 2*s.Doubled > s.Fired && s.Handled == s.Fired &&
 				r.Lost == 0 && r.Doubled >= int64(ofType(all, flakyType)) && r.Handled+r.DeadLettered == r.Emitted
 		},
-		"be-forgetful-node": func(r *Result, s *Slots, all []webhook) bool {
-			return s.Lost == s.Fired+1 && s.Doubled == 0 && s.Handled == 0 && s.Cancelled == 1 &&
+		"be-forgetful-node": func(r *Result, s *Slots, o *Outlets, all []webhook) bool {
+			return o.Lost == int64(ofType(all, forgottenType)) && o.Doubled == 0 && s.Lost == s.Fired+1 && s.Doubled == 0 && s.Handled == 0 && s.Cancelled == 1 &&
 				r.Doubled == 0 && r.Lost == int64(ofType(all, forgottenType)) && r.Handled+r.Lost+r.DeadLettered == r.Emitted
 		},
 	} {
@@ -166,8 +173,8 @@ func TestCountsAreHonest(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s := slotsOf(t, out); !want(&r, s, all) {
-				t.Errorf("counted %s, %s", &r, s)
+			if s, o := slotsOf(t, out), outletsOf(t, out); !want(&r, s, o, all) {
+				t.Errorf("counted %s, %s, %s", &r, s, o)
 			}
 		})
 	}

@@ -38,12 +38,38 @@ create table demo.reminders (
 );
 comment on table demo.reminders is 'One row a one-shot, written in the transaction that schedules it and marked in the one that cancels it.';
 
+create table demo.audited (
+    event_uid  uuid not null,
+    node       text not null,
+    attempt    integer not null,
+    handled_at timestamptz not null default clock_timestamp()
+);
+comment on table demo.audited is 'One row an effect of the consumer that was added late. No unique key.';
+
+create table demo.booked (
+    number    integer not null,
+    login     text not null,
+    booked_at timestamptz not null default clock_timestamp()
+);
+comment on table demo.booked is 'One row an effect of demo.on_invoice. No unique key.';
+
+-- A handler in SQL. It runs as its owner, who lets Nexus call it; see docs/guides/sql-handlers.md.
+create function demo.on_invoice(p_event jsonb) returns void
+language sql
+security definer
+set search_path = demo, pg_temp
+as $$ insert into booked (number, login) values ((p_event #>> '{payload,number}')::integer, session_user) $$;
+alter function demo.on_invoice(jsonb) owner to demo_app;
+revoke execute on function demo.on_invoice(jsonb) from public;
+grant execute on function demo.on_invoice(jsonb) to nexus_guard;
+grant usage on schema demo to nexus_guard;
+
 create table demo.switches (name text primary key, on_since timestamptz not null default clock_timestamp());
 comment on table demo.switches is 'Row "fixed": the handler knows what to do with a push that names no repository.';
 
 grant nexus_producer, nexus_consumer to demo_app;
 grant usage on schema demo to demo_app;
-grant insert on demo.received, demo.handled, demo.reports to demo_app;
+grant insert on demo.received, demo.handled, demo.reports, demo.audited, demo.booked to demo_app;
 grant select, insert, update on demo.reminders to demo_app;
 grant select, insert, update on demo.by_type, demo.by_repository, demo.by_sender to demo_app;
 grant select on demo.switches to demo_app;
