@@ -53,6 +53,16 @@ create table demo.booked (
 );
 comment on table demo.booked is 'One row an effect of demo.on_invoice. No unique key.';
 
+create table demo.switches (name text primary key, on_since timestamptz not null default clock_timestamp());
+comment on table demo.switches is 'Row "fixed": the handler knows what to do with a push that names no repository.';
+
+grant nexus_producer, nexus_consumer to demo_app;
+grant usage on schema demo to demo_app;
+grant insert on demo.received, demo.handled, demo.reports, demo.audited, demo.booked to demo_app;
+grant select, insert, update on demo.reminders to demo_app;
+grant select, insert, update on demo.by_type, demo.by_repository, demo.by_sender to demo_app;
+grant select on demo.switches to demo_app;
+
 -- A handler in SQL. It runs as its owner, who lets Nexus call it; see docs/guides/sql-handlers.md.
 create function demo.on_invoice(p_event jsonb) returns void
 language sql
@@ -63,13 +73,3 @@ alter function demo.on_invoice(jsonb) owner to demo_app;
 revoke execute on function demo.on_invoice(jsonb) from public;
 grant execute on function demo.on_invoice(jsonb) to nexus_guard;
 grant usage on schema demo to nexus_guard;
-
-create table demo.switches (name text primary key, on_since timestamptz not null default clock_timestamp());
-comment on table demo.switches is 'Row "fixed": the handler knows what to do with a push that names no repository.';
-
-grant nexus_producer, nexus_consumer to demo_app;
-grant usage on schema demo to demo_app;
-grant insert on demo.received, demo.handled, demo.reports, demo.audited, demo.booked to demo_app;
-grant select, insert, update on demo.reminders to demo_app;
-grant select, insert, update on demo.by_type, demo.by_repository, demo.by_sender to demo_app;
-grant select on demo.switches to demo_app;
