@@ -44,7 +44,7 @@ begin
               from (select * from gone order by msg_id) g
              cross join lateral (select core_private.event_type_of(g.message) is not null as envelope) e),
         dead as materialized (
-            select $6 as namespace, $7 as consumer, k.event_type,
+            select 'delivery' as source_kind, $6 as namespace, $7 as consumer, k.event_type,
                    case when k.event_uid is null then jsonb_build_object('queue', $1, 'msgId', k.msg_id)
                         else jsonb_build_object('queue', $1, 'eventUid', k.event_uid) end as source_ref,
                    $1 as queue_name, k.msg_id, k.dlq_msg_id, k.event_id, k.event_uid,
@@ -70,7 +70,7 @@ begin
         $q$, core_private.queue_relation(p_queue),
              core_private.queue_relation(v_owner.dlq),
              core_private.queue_sequence(v_owner.dlq),
-             core_private.ledger_plan('delivery'))
+             core_private.ledger_plan())
     using p_queue, p_ids, p_cts, p_reasons, p_errors, v_owner.namespace, v_owner.consumer, v_now, p_node;
 end $$;
 comment on function core_private.bury(text, text, bigint[], integer[], text[], text[]) is 'Moves messages whose fence (msg_id, read_ct) holds to the dead letters; returns those it moved. Raises NX110.';

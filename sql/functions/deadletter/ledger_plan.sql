@@ -8,12 +8,12 @@
 -- A source can be given up again, after a replay or a resend by hand. Each time is a round.
 --
 -- What is to happen with every dead letter follows the CTE ledger, which returns the ids.
-create or replace function core_private.ledger_plan(p_source_kind text)
+create or replace function core_private.ledger_plan()
 returns text
 language sql immutable
 set search_path = pg_catalog, pg_temp
 as $$
-    select format($q$
+    select $q$
         ledger as (
             insert into core.dead_letters (
                 namespace, consumer, event_type, source_kind, source_ref, round,
@@ -21,10 +21,10 @@ as $$
                 payload, envelope, headers,
                 attempts, first_attempt_at, last_attempt_at, failed_at, reason, last_error,
                 ordering_key, replay_of, replay_count)
-            select d.namespace, d.consumer, d.event_type, %1$L, d.source_ref,
+            select d.namespace, d.consumer, d.event_type, d.source_kind, d.source_ref,
                    coalesce((select max(l.round) + 1
                                from core.dead_letters l
-                              where l.source_kind = %1$L and l.source_ref = d.source_ref), 0)
+                              where l.source_kind = d.source_kind and l.source_ref = d.source_ref), 0)
                        + row_number() over (partition by d.source_ref order by d.position) - 1,
                    d.queue_name, d.msg_id, d.dlq_msg_id, d.event_id, d.event_uid,
                    d.payload, d.envelope, d.headers,
@@ -41,6 +41,6 @@ as $$
                    d.attempts, 'bury', d.reason, d.last_error, d.node_id, d.failed_at
               from dead d
              where d.msg_id is not null)
-        $q$, p_source_kind)
+        $q$
 $$;
-comment on function core_private.ledger_plan(text) is 'The part of a statement that writes what its CTE dead gives up into the ledger and the history: CTEs to follow it. p_source_kind is one of core_private.source_kinds().';
+comment on function core_private.ledger_plan() is 'The part of a statement that writes what its CTE dead gives up into the ledger and the history: CTEs to follow it. The source_kind of a row of dead is one of core_private.source_kinds().';

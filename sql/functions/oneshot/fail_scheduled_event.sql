@@ -22,7 +22,7 @@ begin
     if v_row.status = 'failed' then
         execute format($q$
             with dead as (
-                select $1 as namespace, null::text as consumer, ($2).event_type,
+                select 'task' as source_kind, $1 as namespace, null::text as consumer, ($2).event_type,
                        k.ref as source_ref,
                        null::text as queue_name, null::bigint as msg_id, null::bigint as dlq_msg_id,
                        null::bigint as event_id, ($2).schedule_id as event_uid,
@@ -39,7 +39,7 @@ begin
             %s
             select l.dead_letter_id
               from ledger l
-            $q$, core_private.ledger_plan('task'))
+            $q$, core_private.ledger_plan())
         using p_namespace, v_row, p_now;
     end if;
 end $$;

@@ -8,38 +8,40 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    r record;
+    v_bad      bigint;
+    v_field    text;
+    v_policies boolean;
 begin
-    select array_agg(f.id order by f.n), array_agg(f.ct order by f.n), array_agg(f.at order by f.n),
-           array_agg(f.action order by f.n), array_agg(f.after order by f.n), array_agg(f.policy order by f.n),
-           array_agg(core_private.clean_text(f.reason) order by f.n), array_agg(f.error order by f.n)
-      into ids, cts, ats, actions, afters, policies, reasons, errors
+    -- A function's rows come in their order, and so does what is gathered of them.
+    select array_agg(f.id), array_agg(f.ct), array_agg(f.at), array_agg(f.action), array_agg(f.after),
+           array_agg(f.policy), array_agg(core_private.clean_text(f.reason)), array_agg(f.error),
+           bool_or(f.policy <> '{}'),
+           min(f.n) filter (
+               where f.id is null or f.ct is null
+                  or coalesce(f.action, '') not in ('retry', 'reject', 'release')
+                  or f.after < interval '0' or f.after > interval '30 days'
+                  or f.action = 'release' and f.after is null)
+      into ids, cts, ats, actions, afters, policies, reasons, errors, v_policies, v_bad
       from rows from (jsonb_to_recordset(p_failed) as (
                id bigint, ct integer, at timestamptz, action text, after interval,
                policy jsonb, reason text, error text))
            with ordinality f(id, ct, at, action, after, policy, reason, error, n);
-    select u.*,
-           case when u.id is null then 'id'
-                when u.ct is null then 'ct'
-                when coalesce(u.action, '') not in ('retry', 'reject', 'release') then 'action'
-                else 'after' end as field
-      into r
-      from unnest(ids, cts, actions, afters) with ordinality u(id, ct, action, after, n)
-     where u.id is null or u.ct is null
-        or coalesce(u.action, '') not in ('retry', 'reject', 'release')
-        or u.after < interval '0' or u.after > interval '30 days'
-        or u.action = 'release' and u.after is null
-     order by u.n limit 1;
-    if found then
-        raise exception using errcode = 'NX005', column = format('p_failed[%s].%s', r.n, r.field),
-            message = format('p_failed[%s].%s cannot be %s', r.n, r.field,
-                coalesce(case r.field when 'action' then quote_literal(left(r.action, 100))
-                                      when 'after' then r.after::text end, 'NULL')),
+    if v_bad is not null then
+        v_field := case when ids[v_bad] is null then 'id'
+                        when cts[v_bad] is null then 'ct'
+                        when coalesce(actions[v_bad], '') not in ('retry', 'reject', 'release') then 'action'
+                        else 'after' end;
+        raise exception using errcode = 'NX005', column = format('p_failed[%s].%s', v_bad, v_field),
+            message = format('p_failed[%s].%s cannot be %s', v_bad, v_field,
+                coalesce(case v_field when 'action' then quote_literal(left(actions[v_bad], 100))
+                                      when 'after' then afters[v_bad]::text end, 'NULL')),
             hint = 'Actions: retry (after NULL or 0 to 30 days), reject, release (after 0 to 30 days).';
     end if;
-    perform core_private.check_policy(u.policy, format('p_failed[%s].policy', u.n))
-       from unnest(policies) with ordinality u(policy, n)
-      where u.policy <> '{}';
+    if v_policies then
+        perform core_private.check_policy(u.policy, format('p_failed[%s].policy', u.n))
+           from unnest(policies) with ordinality u(policy, n)
+          where u.policy <> '{}';
+    end if;
 exception
     when data_exception then
         raise exception using errcode = 'NX006', column = 'p_failed',
