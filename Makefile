@@ -95,6 +95,7 @@ lint: ## gofmt, go vet, golangci-lint (.golangci.yml says which linters and why)
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
 	if [[ -n $$unformatted ]]; then printf 'not gofmt-ed, run gofmt -w on:\n%s\n' "$$unformatted"; exit 1; fi
 	go vet $(ALL)
+	cd bench/peers && GOWORK=off go vet .
 	go run $(GOLANGCI_LINT) run $(ALL)
 
 .PHONY: install-deps

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/bench/internal/rig"
 	"github.com/nexuspg/nexus/node"
 	"github.com/nexuspg/nexus/queue"
 )
@@ -22,24 +22,13 @@ func (b *bench) fill(ctx context.Context) error {
 		return err
 	}
 	for left := b.events; left > 0; left -= 10_000 {
-		n := min(left, 10_000)
-		batch := make([]queue.Emission, n)
-		for i := range batch {
-			batch[i] = queue.Emission{Type: "order.placed", Payload: json.RawMessage(payload)}
-		}
-		if _, err := (queue.Emitter{Namespace: namespace}).EmitBatch(ctx, b.owner, batch); err != nil {
+		if _, err := (queue.Emitter{Namespace: namespace}).EmitBatch(ctx, b.Owner, emissions(min(left, 10_000))); err != nil {
 			return err
 		}
 	}
-	for _, sql := range []string{
+	return b.Exec(ctx,
 		"insert into pgmq.q_raw (vt, message) select vt, message from pgmq.q_core_events_bench order by msg_id",
-		"vacuum analyze pgmq.q_raw", "vacuum analyze pgmq.q_core_events_bench", "checkpoint",
-	} {
-		if _, err := b.owner.Exec(ctx, sql); err != nil {
-			return err
-		}
-	}
-	return nil
+		"vacuum analyze pgmq.q_raw", "vacuum analyze pgmq.q_core_events_bench", "checkpoint")
 }
 
 // leased runs a node whose handler does nothing.
@@ -67,23 +56,10 @@ func (b *bench) handled(ctx context.Context, register func(nd *node.Node, count 
 	if err := b.fill(ctx); err != nil {
 		return 0, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var n atomic.Int64
-	var took time.Duration
-	began := time.Now()
-	nd := node.New(b.pool, node.Config{Namespace: namespace, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
-	register(nd, func(k int) {
-		if n.Add(int64(k)) == int64(b.events) {
-			took = time.Since(began)
-			cancel()
-		}
-	})
-	if err := nd.Run(ctx); err != nil {
-		return 0, err
-	}
-	return float64(b.events) / took.Seconds(), nil
+	return b.timed(ctx, namespace, int64(b.events), register)
 }
+
+func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
 
 func (b *bench) onBatch(ctx context.Context) (float64, error) {
 	return b.handled(ctx, func(nd *node.Node, count func(int)) {
@@ -94,7 +70,7 @@ func (b *bench) onBatch(ctx context.Context) (float64, error) {
 	})
 }
 
-func (b *bench) on(express bool) func(context.Context) (float64, error) {
+func (b *bench) on(express bool) rig.Way {
 	return func(ctx context.Context) (float64, error) {
 		return b.handled(ctx, func(nd *node.Node, count func(int)) {
 			nd.On("order.placed", func(context.Context, pgx.Tx, *nexus.Delivery) error {
@@ -120,7 +96,7 @@ func (b *bench) rawPop(ctx context.Context) (float64, error) {
 		return 0, err
 	}
 	began := time.Now()
-	err := b.onConns(ctx, 2, func(conn *pgxpool.Conn) error {
+	err := b.OnConns(ctx, 2, func(conn *pgxpool.Conn) error {
 		for {
 			rows, err := conn.Query(ctx, "select message from pgmq.pop('raw'::text, 50)")
 			if err != nil {
@@ -151,7 +127,7 @@ func (b *bench) rawConsume(ctx context.Context, conns int) (float64, error) {
 		return 0, err
 	}
 	began := time.Now()
-	err := b.onConns(ctx, conns, func(conn *pgxpool.Conn) error {
+	err := b.OnConns(ctx, conns, func(conn *pgxpool.Conn) error {
 		for {
 			rows, err := conn.Query(ctx, "select msg_id, read_ct, message from pgmq.read('raw'::text, 30, 50)")
 			if err != nil {

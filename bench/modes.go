@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/bench/internal/rig"
 	"github.com/nexuspg/nexus/node"
 	"github.com/nexuspg/nexus/queue"
 )
@@ -35,7 +36,7 @@ var modes = []mode{
 	}},
 	{"OnLeased with queue.Ack", func(b *bench, nd *node.Node, count func(int)) {
 		nd.OnLeased("order.placed", func(ctx context.Context, d *nexus.Delivery) error {
-			err := pgx.BeginFunc(ctx, b.pool, func(tx pgx.Tx) error {
+			err := pgx.BeginFunc(ctx, b.Pool, func(tx pgx.Tx) error {
 				if _, err := tx.Exec(ctx, insertSQL, d.ID, d.Type); err != nil {
 					return err
 				}
@@ -73,13 +74,13 @@ func copied(count func(int)) func(context.Context, pgx.Tx, []*nexus.Delivery) er
 
 // compareModes runs one node in each mode, one after the other in each round, and relates them to On.
 func (b *bench) compareModes(ctx context.Context) error {
-	if _, err := b.owner.Exec(ctx, `create table `+effectTable+` (event_id bigint, event_type text); grant insert on `+effectTable+` to bench`); err != nil {
+	if _, err := b.Owner.Exec(ctx, `create table `+effectTable+` (event_id bigint, event_type text); grant insert on `+effectTable+` to bench`); err != nil {
 		return err
 	}
 	rates := make([][]float64, len(modes))
-	for range b.rounds {
+	for range b.Rounds {
 		for i, m := range modes {
-			if _, err := b.owner.Exec(ctx, "truncate "+effectTable); err != nil {
+			if _, err := b.Owner.Exec(ctx, "truncate "+effectTable); err != nil {
 				return err
 			}
 			rate, err := b.handled(ctx, func(nd *node.Node, count func(int)) { m.register(b, nd, count) })
@@ -89,9 +90,9 @@ func (b *bench) compareModes(ctx context.Context) error {
 			rates[i] = append(rates[i], rate)
 		}
 	}
-	on := median(rates[0])
+	on := rig.Median(rates[0])
 	for i, m := range modes {
-		fmt.Fprintf(os.Stdout, "handle, %-30s %8.0f/s  %.1f times On\n", m.name, median(rates[i]), median(rates[i])/on)
+		fmt.Fprintf(os.Stdout, "handle, %-30s %8.0f/s  %.1f times On\n", m.name, rig.Median(rates[i]), rig.Median(rates[i])/on)
 	}
 	return nil
 }

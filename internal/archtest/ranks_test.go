@@ -40,6 +40,7 @@ var beside = map[string]struct {
 	"cmd/nexus-node/internal/docgen":   {nil, "it writes the reference pages"},
 	"internal/pgdev/cmd/with-postgres": {nil, "it is a program"},
 	"bench":                            {nil, "it measures what users see, as a user"},
+	"bench/internal/rig":               {[]string{"bench"}, "it belongs to the benches"},
 	"chaos":                            {nil, "it attacks what users see, as a user"},
 }
 
