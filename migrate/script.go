@@ -43,10 +43,16 @@ func dump(w io.Writer, from int, want schema) error {
 	return writeScript(w, fmt.Sprintf("Nexus: schema %d to %d", from, want.version()), from, b.finished())
 }
 
+// What session.commit does, in SQL alone.
+const (
+	keepPath    = "do $$ begin perform pg_catalog.set_config('nexus.search_path', pg_catalog.current_setting('search_path'), true); end $$;\n"
+	putPathBack = "do $$ begin perform set_config('search_path', current_setting('nexus.search_path'), false); end $$;\n"
+)
+
 // writeScript writes steps as a script that does what running them does.
 func writeScript(w io.Writer, title string, from int, steps []step) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "-- %s\n\\set ON_ERROR_STOP on\nbegin;\n%sselect pg_advisory_xact_lock(%d, %d);\n\n", title, settings, lockClass, lockObject)
+	fmt.Fprintf(&b, "-- %s\n\\set ON_ERROR_STOP on\nbegin;\n%s%sselect pg_advisory_xact_lock(%d, %d);\n\n", title, keepPath, settings, lockClass, lockObject)
 	fmt.Fprintf(&b, checkVersionSQL, from, leaveUnreleased)
 	role := ""
 	for _, s := range steps {
@@ -60,7 +66,7 @@ func writeScript(w io.Writer, title string, from int, steps []step) error {
 		}
 		b.WriteString(strings.TrimRight(s.sql, "\n") + "\n")
 	}
-	b.WriteString("\n" + becomeSQL("") + "\ncommit;\n")
+	b.WriteString("\n" + becomeSQL("") + "\n" + putPathBack + "commit;\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }

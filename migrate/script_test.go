@@ -4,9 +4,12 @@ package migrate
 
 import (
 	"bytes"
+	"context"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 func psql(t *testing.T, address, script string) {
@@ -100,4 +103,41 @@ func TestARestoredDatabaseIsUpToDate(t *testing.T) {
 	if len(report.Applied) > 0 || len(report.Drift) > 0 || len(report.Orphans) > 0 {
 		t.Errorf("after a restore there is to do: %+v", report)
 	}
+}
+
+func TestTheSearchPathOfTheSessionStays(t *testing.T) {
+	const path = `"$user", app, public`
+	pool := onePath(t, cluster.URL(newDatabase(t, cluster)), path)
+	mustUp(t, pool, nil, embedded())
+	if got := value[string](t, pool, `select current_setting('search_path')`); got != path {
+		t.Errorf("after Up the search_path is %s", got)
+	}
+
+	var script bytes.Buffer
+	if err := dump(&script, 0, embedded()); err != nil {
+		t.Fatal(err)
+	}
+	psql(t, cluster.URL(newDatabase(t, cluster)), `set search_path = `+path+`;
+`+script.String()+`
+do $$ begin assert current_setting('search_path') = '`+path+`', current_setting('search_path'); end $$;`)
+}
+
+// onePath has one connection, with a search_path of its own.
+func onePath(t *testing.T, address, path string) *pgxpool.Pool {
+	t.Helper()
+	cfg, err := pgxpool.ParseConfig(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.MaxConns = 1
+	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, "set search_path = "+path)
+		return err
+	}
+	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	return pool
 }

@@ -44,6 +44,7 @@ const (
 type session struct {
 	tx   pgx.Tx
 	role string // that was set, "" for the installer
+	path string // the search_path of the session
 }
 
 func begin(ctx context.Context, conn *pgx.Conn, mode pgx.TxAccessMode) (*session, error) {
@@ -52,6 +53,10 @@ func begin(ctx context.Context, conn *pgx.Conn, mode pgx.TxAccessMode) (*session
 		return nil, wrap("begin", err)
 	}
 	s := &session{tx: tx}
+	if err := tx.QueryRow(ctx, `select pg_catalog.current_setting('search_path')`, pgx.QueryExecModeExec).Scan(&s.path); err != nil {
+		s.rollback()
+		return nil, wrap("begin", err)
+	}
 	if _, err := tx.Exec(ctx, settings); err != nil {
 		s.rollback()
 		return nil, wrap("begin", err)
@@ -67,7 +72,11 @@ func (tx *session) rollback() {
 	_ = tx.tx.Rollback(ctx)
 }
 
+// commit puts the session's search_path back first: functions of pg_partman set it for good, to what holds in the transaction.
 func (tx *session) commit(ctx context.Context) error {
+	if _, err := tx.tx.Exec(ctx, `select set_config('search_path', $1, false)`, pgx.QueryExecModeExec, tx.path); err != nil {
+		return wrap("commit", err)
+	}
 	return wrap("commit", tx.tx.Commit(ctx))
 }
 
