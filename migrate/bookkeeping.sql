@@ -43,7 +43,8 @@ comment on table core_private.tolerated_drift is 'Objects that this database may
 comment on column core_private.tolerated_drift.signature is 'the object';
 comment on column core_private.tolerated_drift.reason is 'why it differs';
 
--- Every function and view of Nexus as it is now. xmin is that of the row which a create or replace always writes anew.
+-- Every function and view of Nexus as it is now. What belongs to an extension is hashed: how many functions a transaction
+-- wrote is only guessed, and an installation asks after each. xmin is that of the row which a create or replace always writes anew.
 create or replace view core_private.installed_definitions as
 select 'function' as kind,
        format('%I.%I(%s)', n.nspname, p.proname, oidvectortypes(p.proargtypes)) as signature,
@@ -53,9 +54,10 @@ select 'function' as kind,
   from pg_proc p
   join pg_namespace n on n.oid = p.pronamespace
  where n.nspname in ('core', 'core_node', 'core_private') and p.prokind in ('f', 'p', 'w')
-   and not exists (
-     select from pg_depend d
-      where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
+   and p.oid not in (
+     select d.objid
+       from pg_depend d
+      where d.classid = 'pg_proc'::regclass and d.deptype = 'e')
 union all
 select 'view', format('%I.%I', n.nspname, c.relname),
        encode(sha256(convert_to(
@@ -123,14 +125,17 @@ declare
   v_definitions text[];
 begin
   if p_kind in ('function', 'view') then
-    select array_agg(d.signature order by d.signature), array_agg(d.definition order by d.signature)
-      into v_signatures, v_definitions
+    -- Names first: a definition is worked out for whatever the transaction wrote, unless it is asked for by name.
+    select array_agg(d.signature order by d.signature)
+      into v_signatures
       from core_private.installed_definitions d
      where d.kind = p_kind
        and d.xid = pg_current_xact_id()::xid
-       and not exists (
-         select from core_private.installed_objects o
-          where o.applied_at = now() and o.path <> p_path and d.signature = any (o.signatures))
+       and d.signature not in (
+         select s.signature
+           from core_private.installed_objects o
+          cross join unnest(o.signatures) s(signature)
+          where o.applied_at = now() and o.path <> p_path)
        -- A change of owners also writes the row anew; what was taken back stays with its file.
        and (d.signature <> all (coalesce(nullif(current_setting('nexus_installer.taken_back', true), ''), '{}')::text[])
             or exists (select from core_private.installed_objects o where o.path = p_path and d.signature = any (o.signatures)));
@@ -138,6 +143,10 @@ begin
       raise exception '% created no % in core or core_private that no file before it created', p_path, p_kind
         using errcode = 'invalid_object_definition', hint = 'Name another thing in the file, or take it away.';
     end if;
+    select array_agg(d.definition order by d.signature)
+      into v_definitions
+      from core_private.installed_definitions d
+     where d.kind = p_kind and d.signature = any (v_signatures);
   else
     v_signatures := array[p_kind];
     v_definitions := array[case p_kind when 'grants' then core_private.grants_state() else p_sha256 end];
