@@ -22,8 +22,8 @@ TEST_FLAGS ?= -timeout 40m $(if $(SHORT),-short) $(if $(RUN),-run '$(RUN)') $(if
 # The race detector needs a C compiler; a machine without one still runs the tests.
 RACE ?= $(if $(shell command -v "$$(go env CC)"),-race)
 
-# What these do, the server does: the race detector would only take time.
-ONLY_SQL := /nexus/(sql|migrate|internal/bigdb|cmd/nexus-node/internal/docgen)(/|$$)
+# What these do, the server does, or a process of its own: the race detector would only take time.
+ONLY_SQL := /nexus/(sql|migrate|internal/bigdb|internal/doctor|cmd/nexus-node/internal/(cli|docgen))(/|$$)
 
 # RERUN=1 gives up to two tests that failed a second run, and says so: CI should not throw a change away for a stall of its machine. Who
 # reads "failed, then passed" there has found a test, or worse, to be mended.
