@@ -74,6 +74,8 @@ func child(url, mode string) error {
 			h.Express, h.Retry.MaxAttempts = true, 3
 		}
 		return n.Run(ctx)
+	case "limited leased", "limited On express", "limited OnBatch":
+		return limited(ctx, pool, mode)
 	case "given":
 		ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM)
 		defer stop()

@@ -118,6 +118,9 @@ func (t *teller) close() {
 // Claimed implements [work.Observer].
 func (t *teller) Claimed([]work.Item, int) {}
 
+// HeldBack implements [work.Observer].
+func (t *teller) HeldBack(work.Hold) {}
+
 // Handling implements [work.Observer].
 func (t *teller) Handling(ctx context.Context, _ []*nexus.Delivery) (context.Context, func([]work.Observed, time.Duration)) {
 	return ctx, func([]work.Observed, time.Duration) {}

@@ -322,3 +322,42 @@ func TestWork(t *testing.T) {
 		t.Errorf("%d done, %d POSTs, %v", done, len(r.all()), err)
 	}
 }
+
+// Two nodes POST to one receiver, which answers when it has as many as it may, and never gets more at once.
+//
+// holds: C4 (webhooks)
+func TestMaxInFlight(t *testing.T) {
+	t.Parallel()
+	const most, events = 3, 12
+	db := newDB(t)
+	var mu sync.Mutex
+	var now, highest int
+	free := make(chan struct{})
+	r := receive(t, func(w http.ResponseWriter, n int) {
+		mu.Lock()
+		now++
+		highest = max(highest, now)
+		mu.Unlock()
+		<-free
+		mu.Lock()
+		now--
+		mu.Unlock()
+		ok(w, n)
+	})
+	create(db, "billing", r.URL, []string{"*"}, `{"max_in_flight": 3}`)
+	for range events {
+		emit(t, db, "order.placed", `{}`)
+	}
+	run(t, db, &webhook.Sender{Allow: local})
+	run(t, db, &webhook.Sender{Allow: local})
+	for i := range events {
+		r.wait(t, min(i+most, events))
+		free <- struct{}{}
+	}
+	db.Wait(`select not exists (select from pgmq.q_core_events_shop__billing)`)
+	mu.Lock()
+	defer mu.Unlock()
+	if highest != most {
+		t.Errorf("%d POSTs at once, want %d", highest, most)
+	}
+}

@@ -62,7 +62,7 @@ type Batches struct {
 	chunk       int           // On: items behind one savepoint
 	whole, base time.Duration // moving averages of a batch, and of what the database has of it besides the handlers
 
-	fallback  bool           // a node died in express
+	fallback  bool           // a node died in express, or the consumer has limits
 	solo      bool           // the last claim found what has to go alone
 	leaseTill time.Time      // this node's own reason to use leases
 	lostAt    time.Time      // the last lost connection
@@ -173,6 +173,7 @@ func (b *Batches) leave(t *batch) {
 		b.whole = average(b.whole, now.Sub(t.began)-t.claimTook)
 		b.base = average(b.base, t.overhead)
 	}
+	b.Freed(now)
 	if len(t.left) > 0 {
 		b.source.GaveBack(bare(t.left))
 		b.NextAt(now)

@@ -50,7 +50,7 @@ func (b *Batches) express(t *batch) {
 			b.recall(t.tx) // it may be there, and the transaction is not
 		case !b.fallback:
 			b.fallback = true
-			b.Log.Warn("a node died in express, using leases until five minutes have been quiet", "source", b.Key())
+			b.Log.Warn("using leases in place of express: a node died in it within five minutes, or the consumer has limits", "source", b.Key())
 		}
 		return
 	}

@@ -197,6 +197,10 @@ func (b *Batches) learn(now time.Time, w work.Want, got work.Got) {
 	if n > 0 {
 		b.lingerUntil = time.Time{}
 	}
+	if got.HeldBack != "" {
+		b.HeldBack(now, n, got.HeldFor)
+		return
+	}
 	b.Claimed(now, n, got.More)
 }
 

@@ -61,6 +61,9 @@ func (l *Loop) next(now time.Time) (s step) {
 		// A claim locks what it looks at, and one without the types of limited handlers would hide their events from the other.
 		want = 0
 	}
+	if len(l.done) > 0 {
+		l.Freed(now)
+	}
 	due := l.Due(now)
 	claim := want > 0 && due
 	lacking := l.lacking()
@@ -217,7 +220,11 @@ func (l *Loop) exchange(s step) {
 	l.Fetched(now)
 	l.SayClaimed(l.source, got)
 	l.noteSize(got.Bytes)
-	l.Claimed(now, len(got.Items)+got.Buried, got.More)
+	if n := len(got.Items) + got.Buried; got.HeldBack != "" {
+		l.HeldBack(now, n, got.HeldFor)
+	} else {
+		l.Claimed(now, n, got.More)
+	}
 	l.adopt(sent, s.want.Alone, got.Items)
 	if got.Alone {
 		l.Turn.Await(l, l.nextAlone)

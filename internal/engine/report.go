@@ -14,6 +14,9 @@ func (cfg *Config) SayClaimed(from Source, got work.Got) {
 	if cfg.Observer != nil {
 		cfg.Observer.Claimed(got.Items, got.Buried)
 	}
+	if got.HeldBack != "" && cfg.Observer != nil {
+		cfg.Observer.HeldBack(got.HeldBack)
+	}
 	if got.Buried > 0 {
 		cfg.Log.Warn("gave up on events whose processes died, they are dead letters now", "count", got.Buried, "source", from.Key())
 	}

@@ -167,7 +167,7 @@ func (f *Feed) Begin(now time.Time) (until time.Time) {
 func (f *Feed) Due(now time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.pace.wake || !now.Before(f.pace.next)
+	return f.pace.due(now)
 }
 
 // Next is when the next claim is due.
@@ -205,6 +205,20 @@ func (f *Feed) Claimed(now time.Time, n int, more bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pace.claimed(now, n, more)
+}
+
+// HeldBack says that limits left no room for more than the n items that a claim brought: for d, or for zero until something is settled.
+func (f *Feed) HeldBack(now time.Time, n int, d time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pace.heldBack(now, n, d)
+}
+
+// Freed says that items of the engine's are settled, or are with the next claim, which ends the wait for that.
+func (f *Feed) Freed(now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pace.freed(now)
 }
 
 // Announcement is what emitters are to be told now by Tell: to call for so long, not to call if it is negative, nothing if it is zero.

@@ -25,6 +25,10 @@ const (
 	// rareFrom is the pause from which on claims count as rare.
 	rareFrom = 250 * time.Millisecond
 
+	// shortestHold is how long a claim that a limit held back is at least not tried again, longestHold at most: limits may be altered, and
+	// other nodes settle.
+	shortestHold, longestHold = 50 * time.Millisecond, time.Second
+
 	minBackoff, maxBackoff = 50 * time.Millisecond, 5 * time.Second
 )
 
@@ -36,6 +40,9 @@ type pace struct {
 	empty int           // claims in a row that brought nothing
 	busy  time.Time     // since when each claim brought something, zero if the last one did not
 	wake  bool          // somebody called since the last claim
+
+	held    time.Time // limits leave no room before, whoever calls
+	settles bool      // but when something is settled
 
 	announced time.Time // when emitters were last asked to call, zero if they need not
 	looked    time.Time // when the lookout was last answered, zero if it is not trusted
@@ -70,6 +77,38 @@ func (p *pace) claimed(now time.Time, n int, more bool) {
 	p.pause = min(2*max(p.pause, firstPause), p.poll)
 }
 
+// heldBack learns from a claim for which limits left no room for more than the n items that it brought. There is enough to do, so
+// nobody need call.
+func (p *pace) heldBack(now time.Time, n int, wait time.Duration) {
+	p.empty = 0
+	if p.busy.IsZero() {
+		p.busy = now
+	}
+	if n > 0 {
+		p.pause = firstPause
+	}
+	if p.settles = wait == 0; p.settles {
+		wait = max(p.pause, firstPause)
+		p.pause = min(2*wait, p.poll)
+	} else {
+		wait = max(wait, shortestHold)
+	}
+	p.next = now.Add(min(wait, longestHold))
+	p.held = p.next
+}
+
+// freed ends the wait for room where something was settled.
+func (p *pace) freed(now time.Time) {
+	if p.settles && now.Before(p.held) {
+		p.held, p.next, p.settles = time.Time{}, now, false
+	}
+}
+
+// due reports whether it is time to claim.
+func (p *pace) due(now time.Time) bool {
+	return p.wake && !now.Before(p.held) || !now.Before(p.next)
+}
+
 // rare reports whether claims are far between.
 func (p *pace) rare() bool { return p.pause >= min(rareFrom, p.poll) }
 
@@ -78,6 +117,9 @@ func (p *pace) lookedAt(now time.Time, due bool) {
 	p.looked = now
 	if due {
 		p.next = now
+		if p.held.After(now) {
+			p.next = p.held
+		}
 	}
 }
 

@@ -122,3 +122,45 @@ func TestAnIdleEngineRestsWhileALookoutIsAnswered(t *testing.T) {
 		t.Errorf("a pause of %s although emitters were not asked to call", wait)
 	}
 }
+
+// holds: C4 (a node waits)
+func TestHeldBackByALimit(t *testing.T) {
+	now := time.Now()
+	p := pace{poll: time.Second, pause: firstPause}
+	for range 10 {
+		p.heldBack(now, 0, 0)
+		if p.next.After(now.Add(time.Second)) || p.next.Before(now.Add(firstPause)) {
+			t.Errorf("looks again after %s", p.next.Sub(now))
+		}
+		p.wake = true
+		if now = p.next.Add(-time.Millisecond); p.due(now) {
+			t.Error("a call is listened to though there is no room")
+		}
+		p.wake = false
+		now = p.next
+		if !p.due(now) {
+			t.Error("does not look again")
+		}
+	}
+	if took := p.next.Sub(now) + p.pause; took < time.Second {
+		t.Errorf("goes on at a pause of %s, want 1 s", took)
+	}
+	if p.callMe(now) {
+		t.Error("asks to be called, though there is enough to do")
+	}
+	p.heldBack(now, 3, 0)
+	if p.freed(now); !p.due(now) {
+		t.Error("what is settled makes no room")
+	}
+
+	p.heldBack(now, 0, time.Hour)
+	p.freed(now)
+	p.lookedAt(now, true)
+	if p.due(now) || !p.due(now.Add(time.Second)) {
+		t.Error("a rate is waited for a second at most, whatever is settled or due")
+	}
+	p.heldBack(now, 1, time.Microsecond)
+	if p.due(now.Add(shortestHold-1)) || !p.due(now.Add(shortestHold)) {
+		t.Error("a rate that leaves room at once is waited for a moment, so that there is room for some")
+	}
+}

@@ -29,6 +29,9 @@ func (m *Metrics) Observer(ns nexus.Namespace, consumer string, patterns []strin
 			v.WithLabelValues(string(ns), consumer, p)
 		}
 	}
+	for _, by := range []work.Hold{work.HeldInFlight, work.HeldRate, work.HeldLock} {
+		m.heldBack.WithLabelValues(string(ns), consumer, string(by))
+	}
 	telemetry.Emitted(ns, 0)
 	return &counter{
 		m: m, namespace: string(ns), consumer: consumer, pattern: pattern,
@@ -61,6 +64,11 @@ func (c *counter) Claimed(items []work.Item, buried int) {
 	if buried > 0 {
 		c.m.deadLettered.WithLabelValues(c.namespace, c.consumer, telemetry.OtherType).Add(float64(buried))
 	}
+}
+
+// HeldBack implements [work.Observer].
+func (c *counter) HeldBack(by work.Hold) {
+	c.m.heldBack.WithLabelValues(c.namespace, c.consumer, string(by)).Inc()
 }
 
 // Handling implements [work.Observer].

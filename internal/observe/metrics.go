@@ -13,9 +13,9 @@ import (
 
 // Metrics are those of all nodes of a process that share a registry.
 type Metrics struct {
-	delivered, retried, deadLettered, released, leasesLost *prometheus.CounterVec
-	running                                                *prometheus.GaugeVec
-	duration, pickupLag, claimBatch                        *prometheus.HistogramVec
+	delivered, retried, deadLettered, released, leasesLost, heldBack *prometheus.CounterVec
+	running                                                          *prometheus.GaugeVec
+	duration, pickupLag, claimBatch                                  *prometheus.HistogramVec
 
 	vecs  []prometheus.Collector
 	asked map[string]*prometheus.Desc // made at each scrape, by name
@@ -39,7 +39,7 @@ func Register(reg prometheus.Registerer) (*Metrics, error) {
 	}
 	m.delivered, m.retried = counter(telemetry.EventsDelivered), counter(telemetry.EventsRetried)
 	m.deadLettered, m.released = counter(telemetry.EventsDeadLettered), counter(telemetry.EventsReleased)
-	m.leasesLost = counter(telemetry.LeasesLost)
+	m.leasesLost, m.heldBack = counter(telemetry.LeasesLost), counter(telemetry.ClaimsHeldBack)
 	m.duration, m.pickupLag = histogram(telemetry.HandlerDuration), histogram(telemetry.PickupLag)
 	m.claimBatch = histogram(telemetry.ClaimBatch)
 	m.running = prometheus.NewGaugeVec(prometheus.GaugeOpts{

@@ -32,6 +32,9 @@ func Spans(provider trace.TracerProvider, ns nexus.Namespace, consumer string, p
 // Claimed implements [work.Observer].
 func (*spans) Claimed([]work.Item, int) {}
 
+// HeldBack implements [work.Observer].
+func (*spans) HeldBack(work.Hold) {}
+
 // Settled implements [work.Observer].
 func (*spans) Settled([]work.Result, []work.Outcome) {}
 

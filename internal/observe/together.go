@@ -33,6 +33,12 @@ func (t together) Claimed(items []work.Item, buried int) {
 	}
 }
 
+func (t together) HeldBack(by work.Hold) {
+	for _, o := range t {
+		o.HeldBack(by)
+	}
+}
+
 func (t together) Handling(ctx context.Context, batch []*nexus.Delivery) (context.Context, func([]work.Observed, time.Duration)) {
 	ends := make([]func([]work.Observed, time.Duration), len(t))
 	for i, o := range t {

@@ -238,6 +238,14 @@ func (s *Deliveries) read(rows pgx.Rows, results []work.Result, begun int32) (se
 			}
 		case "quiet":
 			f.Quiet = true
+		case "limited":
+			f.limited, f.granted = true, int(*readCt)
+			if message != nil {
+				f.HeldBack = work.Hold(bytes.Trim(message, `"`))
+			}
+			if scannedTo != nil {
+				f.HeldFor = max(time.Duration(*scannedTo)*time.Microsecond, time.Millisecond)
+			}
 		default:
 			if it, why := itemOf(results, *msgID); it != nil {
 				f.Outcomes = append(f.Outcomes, work.Outcome{Item: it, Kind: work.OutcomeKind(outcome), Reason: why})

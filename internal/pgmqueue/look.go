@@ -29,4 +29,7 @@ type seen struct {
 	lone      bool // of a batch: nothing but one of those was looked for
 
 	xact int64 // express: the number of the transaction
+
+	limited bool // limits of the consumer left room for granted items
+	granted int
 }

@@ -61,6 +61,9 @@ func (w *walk) end(now time.Time, a look, s *seen) (more bool) {
 		w.leftAlone = s.leftAlone
 	}
 	switch {
+	case s.limited && s.granted == 0: // it has looked at nothing
+		w.failed(a)
+		return false
 	case s.Few: // it has seen enough, and taken nothing
 		w.failed(a)
 		return false
@@ -69,6 +72,9 @@ func (w *walk) end(now time.Time, a look, s *seen) (more bool) {
 		return true
 	}
 	f, limit := w.floor(a.want.Key), a.want.Limit
+	if s.limited {
+		limit = s.granted
+	}
 	if !a.sweep {
 		more = f.found(now, limit, a.window, s)
 	} else {
@@ -86,7 +92,7 @@ func (w *walk) end(now time.Time, a look, s *seen) (more bool) {
 	if !more {
 		w.sweep.reached(now)
 	}
-	return more
+	return more && s.HeldBack == ""
 }
 
 // lower goes back to an item that was given back without being looked at.

@@ -61,3 +61,28 @@ func TestAWalkBeginsAnew(t *testing.T) {
 		t.Errorf("anew it begins at %d, sweep %v", a.floor, a.sweep)
 	}
 }
+
+// Where a limit leaves room for fewer than were asked for, the next claim goes on behind the last one taken: nothing in between was of no
+// interest.
+// holds: C4 (a node waits)
+func TestWalkBesideALimit(t *testing.T) {
+	var w walk
+	now := time.Now()
+	want := &work.Want{Limit: 100, Woken: true}
+	a := w.begin(now, want, 100, false)
+	s := found(10, 11, 12)
+	s.limited, s.granted, s.looked, s.scannedTo, s.HeldBack = true, 3, 100, 109, work.HeldInFlight
+	if w.end(now, a, s) {
+		t.Error("there is more, for which there is no room")
+	}
+	if from, _ := w.floor("").from(now, 100); from != 13 {
+		t.Errorf("goes on at %d, want 13", from)
+	}
+	a = w.begin(now, want, 100, false)
+	if w.end(now, a, &seen{limited: true}) {
+		t.Error("there is more, for which there is no room")
+	}
+	if from, _ := w.floor("").from(now, 100); from != 13 {
+		t.Errorf("after a claim that looked at nothing it goes on at %d, want 13", from)
+	}
+}

@@ -28,6 +28,7 @@ const (
 	LabelResult    = "result"
 	LabelState     = "state"
 	LabelSweep     = "sweep"
+	LabelBy        = "by"
 )
 
 // OtherType is the event_type of what no handler's pattern tells.
@@ -53,6 +54,8 @@ var (
 		"Deliveries given back without using an attempt.", nil}
 	LeasesLost = Metric{"nexus_leases_lost_total", Counter, perType,
 		"Results refused because the lease was lost; another node may have handled the event.", nil}
+	ClaimsHeldBack = Metric{"nexus_claims_held_back_total", Counter, append(perConsumer[:2:2], LabelBy),
+		"Claims that limits of the consumer left no room for, or less than was asked for: by max_in_flight, by rate, or by lock while another claim was not through.", nil}
 	HandlerDuration = Metric{"nexus_handler_duration_seconds", Histogram, append(perType[:3:3], LabelResult),
 		"Duration of one call of handlers, by what became of it: ack, retry, reject, release, or late when it was given up first.",
 		[]float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800}}
@@ -100,7 +103,7 @@ var (
 // Metrics are all of them, in the order of the reference page.
 func Metrics() []Metric {
 	return []Metric{
-		EventsEmitted, EventsDelivered, EventsRetried, EventsDeadLettered, EventsReleased, LeasesLost,
+		EventsEmitted, EventsDelivered, EventsRetried, EventsDeadLettered, EventsReleased, LeasesLost, ClaimsHeldBack,
 		HandlerDuration, HandlersRunning, PickupLag, ClaimBatch,
 		HeartbeatAge, FetchAge, Ready, HandlersStuck,
 		QueueMessages, QueueOldest, QueuesLost, DeadLetters, SweepAge, SweepInterval, SweepFailures, SampleAge,

@@ -30,4 +30,17 @@ type Got struct {
 	Alone bool // there are items that may have killed a process, left or taken: see Source.TurnFree
 	Few   bool // there were fewer items than wanted at least, and none was taken
 	Quiet bool // nothing speaks against express
+
+	HeldBack Hold          // why limits of the consumer left no room for more; "" if they did not
+	HeldFor  time.Duration // until there may be room; 0: until something is settled
 }
+
+// Hold is what holds back claims of a consumer with limits.
+type Hold string
+
+// Holds.
+const (
+	HeldInFlight Hold = "max_in_flight"
+	HeldRate     Hold = "rate"
+	HeldLock     Hold = "lock" // another claim of the consumer is not through
+)

@@ -13,6 +13,9 @@ type Observer interface {
 	// Claimed is an answered claim: what it brought, and how many items it gave up on.
 	Claimed(items []Item, buried int)
 
+	// HeldBack is a claim for which limits of the consumer left no room, or less than was asked for.
+	HeldBack(by Hold)
+
 	// Handling begins a call of handlers with one or many deliveries. They get the context that it returns. The engine calls end
 	// once, with one result for each delivery, in order, and with the time that the handlers took. A result that is not this call's
 	// to send, since the handlers were given up before, is a zero one with Late set.

@@ -31,6 +31,7 @@ begin
       ('core.event_status', '{nexus_reader}'),
       ('core.find_event', '{nexus_reader}'),
       ('core_private.backfills_of', '{nexus_reader}'),
+      ('core_private.limits_of', '{nexus_reader}'),
       ('core_private.unhandled_types', '{nexus_reader}'),
       ('core_private.handler_trouble', '{nexus_reader}'),
       ('core_private.handler_oid', '{nexus_reader}'),

@@ -20,6 +20,9 @@ declare
     v_owner record;
     v_due   record;
     v_alone tid;
+    v_take  tid[];
+    v_asked integer := p_limit;
+    v_room  record;
 begin
     select * into v_owner from core_private.queue_owner(p_queue, 'consume');
     perform core_private.check_claim(p_queue, v_owner.consumer_id, p_types, p_max_attempts, p_limit, 0);
@@ -28,6 +31,17 @@ begin
         outcome := 'window'; read_ct := 0;
         return next;
         return;
+    end if;
+    if v_owner.limited then
+        select r.* into v_room from core_private.room_for(p_queue, v_owner.consumer_id, p_limit) r;
+        p_limit := v_room.room;
+        if p_limit = 0 then
+            return query select h.* from core_private.held_back(0, v_room.held_by, v_room.noted, v_room.every, 0) h;
+            outcome := 'window'; read_ct := 0;
+            return next;
+            return;
+        end if;
+        v_now := (v_room.noted).claimed_at;
     end if;
     select *
       into v_due
@@ -38,9 +52,18 @@ begin
     if p_alone then
         v_alone := v_due.alone_tids[1];
     end if;
+    v_take := case when v_alone is null then v_due.tids[:p_limit] else v_alone || v_due.tids[:p_limit - 1] end;
+    if v_owner.limited then
+        perform core_private.note_claim(v_room.noted, v_room.every, core_private.ids_at(p_queue, v_take));
+    end if;
     return query execute core_private.lease_sql(core_private.queue_relation(p_queue), v_alone is not null)
-      using v_now, p_lease,
-            case when v_alone is null then v_due.tids[:p_limit] else v_alone || v_due.tids[:p_limit - 1] end, v_alone;
+      using v_now, p_lease, v_take, v_alone;
+    if p_limit < v_asked then
+        return query
+            select h.*
+              from core_private.held_back(
+                       p_limit, v_room.held_by, v_room.noted, v_room.every, cardinality(v_take)) h;
+    end if;
     if cardinality(v_due.alone_ids) > (v_alone is not null)::integer then
         outcome := 'alone';
         read_ct := cardinality(v_due.alone_ids) - (v_alone is not null)::integer;
@@ -57,4 +80,4 @@ begin
                        v_due.dead_ids, v_due.dead_cts, v_due.dead_reasons, v_now) b;
     end if;
 end $$;
-comment on function core_node.claim(text, text[], integer[], integer, interval, bigint, integer, boolean, boolean) is 'For nodes: leases up to p_limit due deliveries of the types given (patterns; p_max_attempts is parallel, -1 never, 0 or NULL the consumer''s). Of those that were read and never answered it takes one, none unless p_alone. Rows claimed and buried, alone (the lowest of those left for that reason, their number in read_ct), and one row window with what was looked at: scanned_to, and the number of rows in read_ct, which is p_window or more where more may lie beyond scanned_to. The fence is (msg_id, read_ct, last_read_at). Raises NX006, NX103, NX110, NX401, NX402.';
+comment on function core_node.claim(text, text[], integer[], integer, interval, bigint, integer, boolean, boolean) is 'For nodes: leases up to p_limit due deliveries of the types given (patterns; p_max_attempts is parallel, -1 never, 0 or NULL the consumer''s). Of those that were read and never answered it takes one, none unless p_alone. Rows claimed and buried, alone (the lowest of those left for that reason, their number in read_ct), and one row window with what was looked at: scanned_to, and the number of rows in read_ct, which is p_window or more where more may lie beyond scanned_to. Where max_in_flight or rate of the consumer leave room for fewer than p_limit there is a row limited: see core_private.held_back. The fence is (msg_id, read_ct, last_read_at). Raises 55000, NX006, NX103, NX110, NX401, NX402.';

@@ -29,6 +29,9 @@ declare
     v_due     record;
     v_trouble boolean := false;
     v_alone   tid;
+    v_take    tid[];
+    v_asked   integer := p_limit;
+    v_room    record;
 begin
     select * into v_owner from core_private.queue_owner(p_queue, 'consume');
     perform core_private.check_claim(p_queue, v_owner.consumer_id, p_types, p_max_attempts, p_limit, 1);
@@ -57,7 +60,7 @@ begin
            from unnest(array['idle_in_transaction_session_timeout', 'statement_timeout']) s(name);
     else
         v_trouble := core_private.express_trouble(p_queue);
-        if not v_trouble then
+        if not v_trouble and not v_owner.limited then
             outcome := 'quiet';
             return next;
         end if;
@@ -66,6 +69,20 @@ begin
         outcome := 'window'; read_ct := 0;
         return next;
         return;
+    end if;
+
+    -- Of a limited consumer an express batch comes to nothing: core_node.open_express says leases.
+    if v_owner.limited and p_lease is not null then
+        select r.* into v_room from core_private.room_for(p_queue, v_owner.consumer_id, p_limit) r;
+        p_limit := v_room.room;
+        if p_limit = 0 then
+            return query select h.* from core_private.held_back(0, v_room.held_by, v_room.noted, v_room.every, 0) h;
+            outcome := 'window'; read_ct := 0;
+            return next;
+            return;
+        end if;
+        p_at_least := least(p_at_least, p_limit);
+        v_now := (v_room.noted).claimed_at;
     end if;
 
     select *
@@ -95,8 +112,18 @@ begin
             $q$, core_private.queue_relation(p_queue))
           using v_due.tids;
     else
+        v_take := case when v_alone is null then v_due.tids else array[v_alone] end;
+        if v_owner.limited then
+            perform core_private.note_claim(v_room.noted, v_room.every, core_private.ids_at(p_queue, v_take));
+        end if;
         return query execute core_private.lease_sql(core_private.queue_relation(p_queue), v_alone is not null)
-          using v_now, p_lease, case when v_alone is null then v_due.tids else array[v_alone] end, v_alone;
+          using v_now, p_lease, v_take, v_alone;
+        if p_limit < v_asked then
+            return query
+                select h.*
+                  from core_private.held_back(
+                           p_limit, v_room.held_by, v_room.noted, v_room.every, cardinality(v_take)) h;
+        end if;
     end if;
     if v_due.due between 1 and p_at_least - 1 then
         outcome := 'few'; read_ct := v_due.due;
@@ -129,4 +156,4 @@ begin
                        v_due.dead_ids, v_due.dead_cts, v_due.dead_reasons, v_now) b;
     end if;
 end $$;
-comment on function core_node.claim_batch(text, text[], integer[], integer, integer, bigint, integer, boolean, bigint, interval, interval, boolean) is 'For nodes: takes a batch of up to p_limit due deliveries that share one transaction. Express (p_key, p_within): locks them until the caller''s transaction ends, which is ended by the server when it sits idle or in one statement for p_within; the row window has its number as msg_id, which core_node.open_express is told. p_key is any number. Under p_lease: leases them as core_node.claim does, and one alone if it may have killed a process (without p_alone: none of those). Fewer than p_at_least are left where they are. Rows claimed, buried, few (how many there were), alone (how many of the batch have to go alone, and the first of them as msg_id), quiet (no death in express within five minutes) and window, with read_ct as their number. Raises NX006, NX103, NX110, NX401, NX402.';
+comment on function core_node.claim_batch(text, text[], integer[], integer, integer, bigint, integer, boolean, bigint, interval, interval, boolean) is 'For nodes: takes a batch of up to p_limit due deliveries that share one transaction. Express (p_key, p_within): locks them until the caller''s transaction ends, which is ended by the server when it sits idle or in one statement for p_within; the row window has its number as msg_id, which core_node.open_express is told. p_key is any number. Under p_lease: leases them as core_node.claim does, and one alone if it may have killed a process (without p_alone: none of those). Fewer than p_at_least are left where they are. Rows claimed, buried, few (how many there were), alone (how many of the batch have to go alone, and the first of them as msg_id), quiet (no death in express within five minutes, and no limits), limited (under leases, as of core_node.claim) and window, with read_ct as their number. Raises 55000, NX006, NX103, NX110, NX401, NX402.';

@@ -5,15 +5,35 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    v_now timestamptz := core_private.now();
+    v_now   timestamptz := core_private.now();
+    v_owner record;
+    v_room  record;
+    v_ids   bigint[];
+    v_cts   integer[];
 begin
-    perform core_private.queue_owner(p_queue, 'consume');
+    select * into v_owner from core_private.queue_owner(p_queue, 'consume');
     if cardinality(p_ids) is distinct from cardinality(p_cts) then
         raise exception using errcode = 'NX006', column = 'p_cts',
             message = 'p_cts is not as long as p_ids',
             hint = 'This function is for nodes.';
     end if;
     perform core_private.check_lease(p_lease);
+    if v_owner.limited and cardinality(p_ids) > 0 then
+        select r.* into v_room from core_private.room_for(p_queue, v_owner.consumer_id, cardinality(p_ids)) r;
+        v_now := coalesce((v_room.noted).claimed_at, v_now);
+        execute format($q$
+            select coalesce(array_agg(l.msg_id), '{}'), array_agg(l.read_ct)
+              from (select q.msg_id, q.read_ct
+                      from unnest($1, $2) u(id, ct)
+                      join %s q on q.msg_id = u.id and q.read_ct = u.ct
+                     where q.vt <= $3
+                     order by q.msg_id limit $4 for update of q skip locked) l
+            $q$, core_private.queue_relation(p_queue))
+           into v_ids, v_cts
+          using p_ids, p_cts, v_now, v_room.room;
+        p_ids := v_ids; p_cts := v_cts;
+        perform core_private.note_claim(v_room.noted, v_room.every, p_ids);
+    end if;
     -- Locked in one order by all who touch several messages, or they deadlock; what somebody else has got
     -- meanwhile is his.
     return query execute format($q$
@@ -33,4 +53,4 @@ begin
         $q$, core_private.queue_relation(p_queue))
       using p_ids, p_cts, v_now, p_lease;
 end $$;
-comment on function core_node.claim_these(text, bigint[], integer[], interval) is 'For nodes: leases exactly these messages, as far as they are still due and as often read as p_cts says; for a batch that failed as a whole. Raises NX006, NX103, NX110, NX401, NX402.';
+comment on function core_node.claim_these(text, bigint[], integer[], interval) is 'For nodes: leases exactly these messages, as far as they are still due and as often read as p_cts says; for a batch that failed as a whole; of a consumer with limits no more than they leave room for. Raises 55000, NX006, NX103, NX110, NX401, NX402.';

@@ -11,8 +11,9 @@ declare
     v_now     timestamptz := core_private.now();
     v_lowest  bigint;
     v_highest bigint;
+    v_owner   record;
 begin
-    perform core_private.queue_owner(p_queue, 'consume');
+    select * into v_owner from core_private.queue_owner(p_queue, 'consume');
     if p_key is null or p_key < 3 then -- the first number that a transaction can have
         raise exception using errcode = 'NX006', column = 'p_key',
             message = format('p_key cannot be %s', coalesce(p_key::text, 'NULL')),
@@ -25,7 +26,7 @@ begin
     end if;
     perform set_config('synchronous_commit', 'off', true);
     perform core_private.note_express_deaths(p_queue, coalesce(p_floor, 0));
-    leases := core_private.express_trouble(p_queue);
+    leases := core_private.express_trouble(p_queue) or v_owner.limited;
     if not leases then
         select min(i), max(i) into v_lowest, v_highest from unnest(p_ids) i;
         if v_lowest is null or v_lowest < 0 then
@@ -41,4 +42,4 @@ begin
         returning express_batches.marker_id into marker_id;
     end if;
 end $$;
-comment on function core_node.open_express(text, text, bigint, bigint[], bigint, integer) is 'For nodes, before the handlers of an express batch run and on another connection than the batch: marks it as in hand (p_key is the transaction that core_node.claim_batch named, p_pid the backend it runs in, where that is known), unless the consumer has to use leases because a node died in express within the last five minutes. Looks for such deaths from marker p_floor on. Raises NX006, NX103, NX110, NX401, NX402.';
+comment on function core_node.open_express(text, text, bigint, bigint[], bigint, integer) is 'For nodes, before the handlers of an express batch run and on another connection than the batch: marks it as in hand (p_key is the transaction that core_node.claim_batch named, p_pid the backend it runs in, where that is known), unless the consumer has to use leases because a node died in express within the last five minutes, or because it has max_in_flight or rate, which leases are counted by. Looks for such deaths from marker p_floor on. Raises NX006, NX103, NX110, NX401, NX402.';

@@ -2,7 +2,7 @@
 create or replace function core_private.queue_owner(
     p_queue text, p_duty text, p_there boolean = true,
     out namespace text, out consumer text, out consumer_id integer, out state text,
-    out consumer_retry jsonb, out namespace_retry jsonb, out dlq text)
+    out consumer_retry jsonb, out namespace_retry jsonb, out dlq text, out limited boolean)
 returns record
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -12,9 +12,11 @@ declare
     v_restricted boolean;
 begin
     select q.namespace, c.name, c.consumer_id, c.state,
-           c.retry, n.retry, n.restricted, core.dead_letter_queue_name_for_namespace(q.namespace)
+           c.retry, n.retry, n.restricted, core.dead_letter_queue_name_for_namespace(q.namespace),
+           c.max_in_flight is not null or c.rate is not null
       into namespace, consumer, consumer_id, state,
-           consumer_retry, namespace_retry, v_restricted, dlq
+           consumer_retry, namespace_retry, v_restricted, dlq,
+           limited
       from core.queues q
       join core.namespaces n on n.namespace = q.namespace
       left join core.consumers c on c.consumer_id = q.consumer_id
@@ -31,4 +33,4 @@ begin
         perform core_private.fail_lost_queue(p_queue);
     end if;
 end $$;
-comment on function core_private.queue_owner(text, text, boolean) is 'Whose queue it is, with its policies; with p_there it has its table. Raises NX103, NX110, NX401, NX402.';
+comment on function core_private.queue_owner(text, text, boolean) is 'Whose queue it is, with its policies, and whether it has max_in_flight or rate; with p_there it has its table. Raises NX103, NX110, NX401, NX402.';
