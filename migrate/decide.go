@@ -304,6 +304,8 @@ func (s state) steps(o options, want schema) []step {
 	}
 	if b.worked() || s.grantsMove || s.changed(o, want.grants) {
 		b.grants(want.grants)
+	} else if s.workJobOff {
+		b.add(step{title: "the job nexus:work of pg_cron", sql: workJobSQL})
 	}
 	return b.finished()
 }

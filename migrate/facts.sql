@@ -30,6 +30,8 @@ select s.rolname::text as installer,
        exists (select from pg_class c
                 where c.relnamespace = to_regnamespace('core_private') and c.relname = 'trusted_roles' and c.relkind = 'r') as has_trusted,
        exists (select from pg_class c
-                where c.relnamespace = to_regnamespace('core') and c.relname = 'queues' and c.relkind = 'r') as has_queues
+                where c.relnamespace = to_regnamespace('core') and c.relname = 'queues' and c.relkind = 'r') as has_queues,
+       exists (select from pg_extension where extname = 'pg_cron')
+         and coalesce((select setting = current_database() from pg_settings where name = 'cron.database_name'), false) as cron_here
   from pg_roles s
  where s.rolname = session_user

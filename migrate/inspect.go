@@ -29,6 +29,7 @@ type state struct {
 	moved      []moved
 	gone       []string // tables that somebody dropped
 	grantsMove bool     // the grants are not as they were left
+	workJobOff bool     // pg_cron's job of SQL handlers is not as it should be, and the installer may make it
 }
 
 type facts struct {
@@ -47,6 +48,7 @@ type facts struct {
 	BookkeepingOwned bool // by nexus_owner
 	HasTrusted       bool
 	HasQueues        bool
+	CronHere         bool // pg_cron runs its jobs in this database
 }
 
 // role is a role of Nexus as the installer sees it.
@@ -113,6 +115,11 @@ func (tx *session) inspect(ctx context.Context, o options, want schema) (state, 
 	}
 	if err := tx.tx.QueryRow(ctx, pgmqFloorSQL, pgx.QueryExecModeExec).Scan(&s.pgmqModern); err != nil {
 		return s, wrap("look for pgmq", err)
+	}
+	if s.Superuser && s.CronHere && s.HasBookkeeping {
+		if err := tx.tx.QueryRow(ctx, "select not ("+workJobFitsSQL+")", pgx.QueryExecModeExec).Scan(&s.workJobOff); err != nil {
+			return s, wrap("look for the job nexus:work", err)
+		}
 	}
 	if err := tx.examine(ctx, &s, o, want); err != nil {
 		return s, err

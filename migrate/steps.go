@@ -276,6 +276,12 @@ end
 $after_install$;
 `
 
+// workJobFitsSQL tells whether the job is there as it should be.
+const workJobFitsSQL = `exists (
+      select from cron.job j
+       where j.jobname = 'nexus:work' and j.username = 'nexus_sql' and j.database = current_database() and j.active
+         and j.schedule = '* * * * *' and j.command = 'call core.work_all()')`
+
 // workJobSQL has pg_cron run the SQL handlers. nexus_sql may not use pg_cron itself, lest what handlers leave in its sessions do so too, and
 // only a superuser may make a job for another role: where none installs, the doctor has the line.
 const workJobSQL = `do $work_job$
@@ -285,10 +291,16 @@ begin
   then
     return;
   end if;
+  -- The longest that one run holds up the others. A node says itself how long its calls may take.
   if not exists (
-      select from cron.job j
-       where j.jobname = 'nexus:work' and j.username = 'nexus_sql' and j.database = current_database() and j.active
-         and j.command = 'call core.work_all()')
+      select from pg_db_role_setting s
+        join pg_roles r on r.oid = s.setrole and r.rolname = 'nexus_sql'
+        join pg_database d on d.oid = s.setdatabase and d.datname = current_database()
+       where exists (select from unnest(s.setconfig) c where c like 'statement_timeout=%'))
+  then
+    execute format('alter role nexus_sql in database %I set statement_timeout = ''5 min''', current_database());
+  end if;
+  if not ` + workJobFitsSQL + `
   then
     -- To schedule one anew leaves it in its database.
     perform cron.unschedule(j.jobid) from cron.job j where j.jobname = 'nexus:work' and j.username = 'nexus_sql';

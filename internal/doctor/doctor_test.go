@@ -145,6 +145,12 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 		{"dead letters", `select core.create_namespace('shop');
 			insert into core.dead_letters (namespace, source_kind, source_ref, payload, attempts, failed_at, reason)
 			values ('shop', 'delivery', '{}', '{}', 1, core.now(), 'x')`, Warn, "1 dead letter unresolved", "nexus-node dlq replay -n shop --limit 0"},
+		{"consumers", `select core.create_namespace('shop'); select core.create_consumer('shop', 'mailer', '{*}'); select core.pause_consumer('shop', 'mailer');
+			update core.audit_log set happened_at = core.now() - interval '2 days'`, Warn, "shop/mailer is paused since", "select core.resume_consumer('shop', 'mailer');"},
+		{"SQL handlers", `create schema app; create function app.handle(p_event jsonb) returns void language sql security definer set search_path = app, pg_temp as $f$ select $f$;
+			revoke execute on function app.handle(jsonb) from public; grant usage on schema app to nexus_guard; grant execute on function app.handle(jsonb) to nexus_guard;
+			select core.create_namespace('shop'); select core.subscribe('shop', '*', 'app.handle(jsonb)', '{"consumer": "a"}'); alter function app.handle(jsonb) security invoker`,
+			Warn, "shop/a: the function app.handle(jsonb) is not SECURITY DEFINER", "alter function app.handle(jsonb) security definer;"},
 		{"webhooks", `select core.create_namespace('shop'); select core.create_webhook('shop', 'hook', 'https://a.example', '{*}'); select core_node.note_webhook('shop', 'hook', 'status 410', true)`,
 			Warn, "shop/hook is paused: the receiver answered 410 Gone", "select core.resume_consumer('shop', 'hook');"},
 		{"webhooks", `select core.create_namespace('shop'); select core.create_webhook('shop', 'hook', 'https://a.example', '{*}'); select core_node.note_webhook('shop', 'hook', 'status 500');

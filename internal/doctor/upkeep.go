@@ -25,6 +25,9 @@ var upkeep = []probe{
 	{name: "lost nodes", why: "a node that went without a goodbye was killed or cut off; its events are taken over", rows: true, look: lookNodes},
 	{name: "dead letters", why: "each is an event whose effect is missing until somebody decides", rows: true, look: lookDeadLetters},
 	{name: "webhooks", why: "the events of a webhook that is paused wait, and those of one that fails become dead letters", rows: true, look: lookWebhooks},
+	{name: "consumers", why: "the events of a consumer that is paused wait, and one whose backfill stands lacks what was before it", rows: true, look: lookConsumers},
+	{name: "SQL handlers", why: "the events of a handler in SQL that may not be called wait", rows: true, look: lookHandlers},
+	{name: "nexus:work", why: "without this job of pg_cron handlers in SQL wait for a node, and no other role may run them", look: lookWorkJob},
 	{name: "queue tables", why: "forced row security or triggers of others on a queue's table hide messages or slow every emit", look: lookQueueTables},
 }
 

@@ -3,7 +3,7 @@ select c.namespace, c.name as consumer, c.patterns, h.function, h.owner::text as
        t.what as trouble, t.mend, h.created_by, h.created_at
   from core_private.sql_handlers h
   join core.consumers c on c.consumer_id = h.consumer_id
- cross join lateral core_private.handler_trouble(h.function, h.owner) t
+ cross join lateral core_private.handler_trouble(h.function, h.owner, c.namespace) t
  where c.namespace = any ((select core_private.namespaces_read_by(current_user))::text[]);
 comment on view core.sql_handlers is 'SQL functions that handle the events of a consumer, one row each, and why one is not called.';
 comment on column core.sql_handlers.namespace is 'The namespace of the events.';

@@ -1,8 +1,8 @@
 -- An explicit grant, since EXECUTE of PUBLIC says nothing about events. The mend is what a psql user runs as the owner.
 create or replace function core_private.handler_trouble(
-    p_function text, p_owner oid, out what text, out mend text)
+    p_function text, p_owner oid, p_namespace text = null, out what text, out mend text)
 returns record
-language plpgsql stable
+language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -42,6 +42,13 @@ begin
     elsif not has_schema_privilege('nexus_guard', v_proc.pronamespace, 'usage') then
         what := format('nexus_guard may not use the schema %I', v_proc.nspname);
         mend := format('grant usage on schema %I to nexus_guard;', v_proc.nspname);
+    elsif p_namespace is not null and not core_private.has_duty(
+                  p_namespace, 'consume', (select n.restricted from core.namespaces n where n.namespace = p_namespace),
+                  pg_get_userbyid(p_owner)) then
+        what := format('role %s, which owns the function, may not consume here', p_owner::regrole);
+        mend := case when pg_has_role(p_owner, 'nexus_consumer', 'member')
+                     then format('select core.grant_namespace(%L, %L, ''consume'');', p_namespace, p_owner::regrole)
+                     else format('grant nexus_consumer to %s;', p_owner::regrole) end;
     end if;
 end $$;
-comment on function core_private.handler_trouble(text, oid) is 'Why an SQL handler that was subscribed as a function of that owner may not be called, and what mends it; NULL if it may.';
+comment on function core_private.handler_trouble(text, oid, text) is 'Why an SQL handler that was subscribed as a function of that owner may not be called, in a namespace if one is given, and what mends it; NULL if it may. What it reads, anybody may read in the catalog.';

@@ -62,6 +62,12 @@ var databases = []harm{
 	{check: "dead letters", name: "discarded", found: "1 dead letter unresolved", other: true, do: oneDeadLetter},
 	{check: "webhooks", name: "one is gone", found: "shop/hook is paused", sql: `select core.create_namespace('shop'); select core.create_webhook('shop', 'hook', 'https://a.example', '{*}');
 		select core_node.note_webhook('shop', 'hook', 'status 410', true)`},
+	{check: "consumers", name: "two are paused for days", found: "shop/mailer is paused since", sql: `select core.create_namespace('shop'); select core.create_consumer('shop', 'mailer', '{*}'), core.create_consumer('shop', 'stock', '{*}');
+		select core.pause_consumer('shop', 'mailer'), core.pause_consumer('shop', 'stock'); update core.audit_log set happened_at = core.now() - interval '2 days' where target = 'mailer'; delete from core.audit_log where target = 'stock'`},
+	{check: "SQL handlers", name: "nobody may call it", found: "not SECURITY DEFINER", sql: sqlHandlers + `revoke execute on function app.handle(jsonb) from nexus_guard; alter function app.handle(jsonb) security invoker`},
+	{check: "SQL handlers", name: "one is not needed", found: "not SECURITY DEFINER", other: true, sql: sqlHandlers + `alter function app.handle(jsonb) security invoker; alter function app.handle(jsonb) reset search_path`},
+	{check: "SQL handlers", name: "one is gone", found: "is gone", sql: sqlHandlers + `drop function app.handle(jsonb)`},
+	{check: "lost queues", name: "that of a named consumer", found: "core_events_shop__mailer of namespace shop", sql: `select core.create_namespace('shop'); select core.create_consumer('shop', 'mailer', '{*}'); select pgmq.drop_queue('core_events_shop__mailer')`},
 	{check: "lost queues", name: "tables and pgmq's row of two namespaces", found: "core_events_shop of namespace shop", sql: `select core.create_namespace('shop', '{"dedupe_for": "1 h"}'); select core.create_namespace('mall');
 		select pgmq.drop_queue('core_events_shop'); delete from pgmq.meta where queue_name = 'core_events_mall_dlq'`},
 	{check: "lost queues", name: "rows of the registry", found: "the row in core.queues of core_events_shop of namespace shop", sql: `select core.create_namespace('shop', '{"dedupe_for": "1 h"}'); select core.create_namespace('mall');
@@ -133,6 +139,12 @@ var databases = []harm{
 	{check: "dead letters", name: "who may not look asks", found: "not visible", only: true, do: func(p *patient) { _, p.looks = p.db.As("nexus_consumer") }},
 }
 
+// sqlHandlers subscribes a function of the superuser who asks.
+const sqlHandlers = `create schema app; create function app.handle(p_event jsonb) returns void language plpgsql security definer set search_path = app, pg_temp as $f$ begin end $f$;
+	revoke execute on function app.handle(jsonb) from public; grant usage on schema app to nexus_guard; grant execute on function app.handle(jsonb) to nexus_guard;
+	select core.create_namespace('shop'); select core.subscribe('shop', '*', 'app.handle(jsonb)');
+	`
+
 func oneDeadLetter(p *patient) {
 	p.exec(`select core.create_namespace('shop'); select core.emit('shop', 'a')`)
 	p.exec(`do $$ declare m record; begin
@@ -178,6 +190,9 @@ var servers = []harm{
 	{check: "pg_cron jobs", name: "one is missing, one is theirs, one is nobody's", found: "nexus:tick is missing", sql: `delete from cron.job where jobname = 'nexus:tick';
 		insert into cron.job (schedule, command, database, username, jobname) values ('* * * * *', 'select core.tick()', current_database(), 'nexus_owner', 'theirs');
 		insert into cron.job (schedule, command, database, username, jobname) values ('* * * * *', 'select core.run_sweep(''former'')', current_database(), 'nexus_scheduler', 'nexus:former')`},
+	{check: "nexus:work", name: "it is missing, and there is one of another", found: "nexus:work is missing", sql: `delete from cron.job where jobname = 'nexus:work';
+		insert into cron.job (schedule, command, database, username, jobname) values ('* * * * *', 'call core.work_all()', current_database(), 'nexus_scheduler', 'theirs')`},
+	{check: "nexus:work", name: "it is switched off", found: "switched off or altered", sql: `update cron.job set active = false where jobname = 'nexus:work'`},
 	{check: "pg_cron jobs", name: "the scheduler may not use it", found: "nexus_scheduler may not use", sql: "revoke usage on schema cron from nexus_scheduler, public"},
 	{check: "pg_cron runs", name: "the scheduler may not log in", found: "may not log in", sql: "alter role nexus_scheduler nologin connection limit 0"},
 	{check: "pg_cron runs", name: "the scheduler has settings", found: "default_transaction_read_only=on", sql: `alter role nexus_scheduler set role = nexus_reader;
