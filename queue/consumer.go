@@ -88,6 +88,11 @@ func AlterConsumer(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, name s
 	c := ConsumerOptions{Retry: change.Retry, UnhandledAfter: change.UnhandledAfter, MaxInFlight: change.MaxInFlight, Rate: change.Rate}
 	c.add(o)
 	o.Flag("drop_unmatched", change.DropUnmatched)
+	if change.BackfillBeginning && !change.BackfillTime.IsZero() {
+		return 0, &nexus.Error{
+			Op: op, Code: nexus.CodeOptionValue, Field: "backfill", Message: "both BackfillBeginning and BackfillTime are set", Hint: "set one of them",
+		}
+	}
 	if change.BackfillBeginning {
 		o.Text("backfill", "beginning")
 	}

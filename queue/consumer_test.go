@@ -40,6 +40,9 @@ func TestConsumers(t *testing.T) {
 	both := &queue.ConsumerOptions{FromBeginning: true, FromTime: time.Now()}
 	wantError(t, queue.CreateConsumer(ctx, unasked{t}, "shop", "x", []string{"a"}, both), nexus.ErrInvalid, nexus.CodeOptionValue, "from")
 
+	_, err := queue.AlterConsumer(ctx, unasked{t}, "shop", "mail", queue.ConsumerChange{BackfillBeginning: true, BackfillTime: time.Now()})
+	wantError(t, err, nexus.ErrInvalid, nexus.CodeOptionValue, "backfill")
+
 	if changed, err := queue.PauseConsumer(ctx, db.Owner, "shop", "mail"); err != nil || !changed {
 		t.Errorf("PauseConsumer: %v, %v", changed, err)
 	}
