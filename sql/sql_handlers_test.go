@@ -509,3 +509,52 @@ func TestPgCronRunsSQLHandlers(t *testing.T) {
 		t.Errorf("events, and as whom: %s", got)
 	}
 }
+
+// One whose handlers are slow holds up nobody: consumers take turns within a call, and a statement_timeout ends what goes on for too long. What one owner's
+// handler leaves in the session, the next one's does not find.
+// holds: H4
+func TestOwnersOfSQLHandlersTakeTurns(t *testing.T) {
+	t.Parallel()
+	db := dbtest.New(t)
+	slow := writesHandlers(t, db, "slow")
+	slow.handles(t, db, "on_event", `begin
+		perform pg_catalog.set_config('work_mem', '77kB', false), pg_catalog.set_config('default_transaction_read_only', 'on', false);
+		perform pg_catalog.set_config('search_path', 'slow', false), pg_catalog.pg_advisory_lock(77);
+		create temporary table if not exists leaves (a int);
+		execute 'listen left_behind';
+		if not exists (select from pg_catalog.pg_cursors where name = 'left_open') then execute 'declare left_open cursor with hold for select 1'; end if;
+		if not exists (select from pg_catalog.pg_prepared_statements where name = 'left_behind') then execute 'prepare left_behind as select 1'; end if;
+		perform pg_catalog.pg_sleep(0.4);
+	end`)
+	quick := writesHandlers(t, db, "quick")
+	quick.handles(t, db, "on_event", `begin
+		perform note(pg_catalog.concat_ws(' ', (select count(*) from pg_catalog.pg_class where relname = 'leaves'), (select count(*) from pg_catalog.pg_prepared_statements where name = 'left_behind'),
+			(select count(*) from pg_catalog.pg_cursors where name = 'left_open'), pg_catalog.current_setting('work_mem') = '77kB', pg_catalog.current_setting('default_transaction_read_only'),
+			(select count(*) from pg_catalog.pg_listening_channels()), (select count(*) from pg_catalog.pg_locks where locktype = 'advisory' and objid = 77 and pid = pg_catalog.pg_backend_pid())));
+	end`)
+	db.Exec(`select core.emit_batch('slow', array_fill('a'::text, array[100]), array_fill('{}'::jsonb, array[100])); select core.emit_batch('quick', array_fill('a'::text, array[200]), array_fill('{}'::jsonb, array[200]))`)
+	conn := connect(t, db.SQLURL())
+	if _, err := conn.Exec(t.Context(), `call core.work_all('3 s')`); err != nil {
+		t.Fatal(err)
+	}
+	if got := column(t, db, `select distinct said from quick.notes`); !cmp.Equal(got, []string{"0 0 0 f off 0 0"}) {
+		t.Errorf("found of the other: %v", got)
+	}
+	left := dbtest.Get[string](db, `select (select count(*) < 100 from pgmq.q_core_events_slow) || ' ' || (select count(*) < 151 from pgmq.q_core_events_quick)`)
+	if left != "true true" {
+		t.Errorf("in three seconds some of both should be handled: %s", left)
+	}
+
+	// A call without an end fails its event, and the next call goes on with the others.
+	slow.exec(t, slow.function("on_event", `begin perform pg_catalog.pg_sleep(600); end`))
+	db.Exec(`delete from pgmq.q_core_events_quick; delete from pgmq.q_core_events_slow; select core.emit('slow', 'last'), core.emit('quick', 'last')`)
+	conn = connect(t, db.SQLURL()+"&statement_timeout=1s")
+	for range 2 {
+		if _, err := conn.Exec(t.Context(), `call core.work_all('3 s')`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := dbtest.Get[string](db, `select (select string_agg(reason || left(error, 5), ',') from core.delivery_errors) || ' ' || (select count(*) from pgmq.q_core_events_quick)`); got != "timeout57014 0" {
+		t.Errorf("failed for, and left: %s", got)
+	}
+}

@@ -70,12 +70,8 @@ func (k *hook) deliver(ctx context.Context, d *nexus.Delivery) error {
 		return errors.Join(err, nexus.Reject("webhook: no CloudEvent"))
 	}
 	keys := s.keys()
-	var secrets []string
-	for _, key := range keys {
-		secrets = append(secrets, key.Secret(), key.Secret()[len("whsec_"):])
-	}
 	err = k.client.Send(ctx, post.Request{
-		URL: s.URL, ContentType: cloudevent.ContentType, Body: body, Timeout: s.timeout(), Secrets: secrets,
+		URL: s.URL, ContentType: cloudevent.ContentType, Body: body, Timeout: s.timeout(), Secrets: secretsOf(keys),
 		Sign: func(h http.Header, at time.Time) { signature.SetHeaders(h, cloudevent.ID(&d.Event), at, body, keys...) },
 	})
 	if failure, ok := errors.AsType[*post.Failure](err); ok || err == nil {

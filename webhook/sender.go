@@ -44,8 +44,12 @@ func (s *Sender) Runner(h *svc.Host) svc.Runner {
 	}
 	r := &runner{
 		host: h, look: look, hooks: map[string]*hook{}, done: make(chan struct{}),
-		client: post.New(post.Config{Allow: s.Allow, Proxy: s.Proxy, Connect: s.Connect, Agent: "nexus"}),
+		client: s.client(),
 	}
 	r.ctx, r.end = context.WithCancel(context.WithoutCancel(h.Handling))
 	return r
+}
+
+func (s *Sender) client() *post.Client {
+	return post.New(post.Config{Allow: s.Allow, Proxy: s.Proxy, Connect: s.Connect, Agent: "nexus"})
 }

@@ -35,6 +35,7 @@ var mayLink = map[string][]string{
 	"webhook":           slices.Concat(words, pool, traces, events),
 	"ingress":           slices.Concat(words, pool, traces, events),
 	"queue":             slices.Concat(words, pool, traces),
+	"sqlhandler":        slices.Concat(words, pool, traces),
 	"deadletter":        words,
 	"operate":           words,
 	"schedule":          slices.Concat(words, pool, []string{"github.com/robfig/cron/v3"}),

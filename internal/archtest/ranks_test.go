@@ -17,7 +17,7 @@ var ranks = [][]string{
 	{"internal/engine", "internal/readmodel", "internal/telemetry", "internal/member", "internal/sqlwork"},
 	{"internal/consume", "internal/batch", "internal/pgmqueue"},
 	{"queue", "operate", "deadletter", "schedule", "trigger", "outbox", "migrate"},
-	{"cronsync", "workflow", "webhook", "ingress", "internal/doctor", "internal/observe"},
+	{"cronsync", "workflow", "webhook", "sqlhandler", "ingress", "internal/doctor", "internal/observe"},
 	{"node", "dashboard"},
 	{"cmd/nexus-node/internal/app", "cmd/nexus-node/internal/demo"},
 	{"cmd/nexus-node/internal/cli"},

@@ -139,6 +139,8 @@ var All = map[string]Function{
 	"claim_sql":                {},
 	"run_sql":                  {Arguments: map[string]string{"p_consumer_id": "1", "p_runner": "'everycall'"}},
 	"fail_sql":                 {Arguments: map[string]string{"p_consumer_id": "1", "p_runner": "'everycall'", "p_error": "'everycall'"}},
+	"claim_own":                {By: ByName},
+	"run_own":                  {Refuses: "NX401", Arguments: map[string]string{"p_consumer_id": "1"}},
 	"work":                     {By: ByName},
 	"subscribe":                {By: ByName, Refuses: "NX006", Arguments: map[string]string{"p_pattern": "'a.*'", "p_function": "null::regprocedure"}},
 	"unsubscribe":              {By: ByName},

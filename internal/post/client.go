@@ -91,15 +91,21 @@ func (f *Failure) Gone() bool { return f.Status == http.StatusGone }
 // Send is nil if the receiver took the body: 2xx. Else it is a *[Failure], whose text has the status and the beginning of the answer, but no address with what
 // may be secret in it, and no header. When ctx ends, it is ctx's error.
 func (c *Client) Send(ctx context.Context, r Request) error {
+	_, err := c.Try(ctx, r)
+	return err
+}
+
+// Try is [Client.Send] that says the status too, 0 where there was no answer.
+func (c *Client) Try(ctx context.Context, r Request) (status int, err error) {
 	target, err := url.Parse(r.URL)
 	if err != nil || target.Host == "" || target.Scheme != "https" && target.Scheme != "http" {
-		return &Failure{text: "the URL is not one of http or https", err: nexus.Reject("webhook: URL")}
+		return 0, &Failure{text: "the URL is not one of http or https", err: nexus.Reject("webhook: URL")}
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, r.Timeout, errSlow)
 	defer cancel()
 	req, err := http.NewRequestWithContext(limited, http.MethodPost, target.String(), bytes.NewReader(r.Body))
 	if err != nil {
-		return &Failure{text: "the URL is not one of http or https", err: nexus.Reject("webhook: URL")}
+		return 0, &Failure{text: "the URL is not one of http or https", err: nexus.Reject("webhook: URL")}
 	}
 	req.Header.Set("Content-Type", r.ContentType)
 	req.Header.Set("User-Agent", c.agent)
@@ -109,20 +115,20 @@ func (c *Client) Send(ctx context.Context, r Request) error {
 	res, err := c.http.Do(req)
 	if err != nil {
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return 0, ctx.Err()
 		}
-		return &Failure{text: r.conceal("no answer: " + reason(limited, err, r.Timeout))}
+		return 0, &Failure{text: r.conceal("no answer: " + reason(limited, err, r.Timeout))}
 	}
 	defer func() { _ = res.Body.Close() }()
 	if res.StatusCode/100 == 2 {
 		// The verdict is there. What follows is read so that the connection can be used again, but not for long.
 		defer time.AfterFunc(drain, cancel).Stop()
 		_, _ = io.CopyN(io.Discard, res.Body, maxBody)
-		return nil
+		return res.StatusCode, nil
 	}
 	answer, err := io.ReadAll(io.LimitReader(res.Body, maxBody))
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return 0, ctx.Err()
 	}
 	f := &Failure{Status: res.StatusCode, text: fmt.Sprintf("status %d", res.StatusCode), err: c.verdict(res)}
 	if res.StatusCode/100 == 3 {
@@ -133,7 +139,7 @@ func (c *Client) Send(ctx context.Context, r Request) error {
 	} else if err != nil {
 		f.text += ", and an answer that does not end"
 	}
-	return f
+	return f.Status, f
 }
 
 var errSlow = errors.New("too slow")

@@ -66,6 +66,21 @@ func Webhooks(namespace string) List {
 	}
 }
 
+// SQLHandlers lists handlers that are written in SQL, with why one is not called.
+func SQLHandlers(namespace string) List {
+	return List{
+		What: "list handlers",
+		SQL: `select namespace, consumer, patterns, function, owner, state, trouble, mend
+		   from core.sql_handlers where $1::text = '' or namespace = $1::text`,
+		Args:  []any{namespace},
+		Names: []string{"namespace", "consumer", "patterns", "function", "owner", "state", "trouble", "mend"},
+		Keys:  []Key{{"namespace", "text"}, {"consumer", "text"}},
+	}
+}
+
+// SQLHandler selects all of one.
+const SQLHandler = `select * from core.sql_handlers where namespace = $1::text and consumer = $2::text`
+
 // IngressTokens lists tokens by which events are taken over HTTP.
 func IngressTokens(namespace string) List {
 	return List{

@@ -99,6 +99,8 @@ begin
       ('core_node.fire_due', '{nexus_consumer,nexus_operator,nexus_scheduler}'),
       ('core.tick', '{nexus_consumer,nexus_operator,nexus_scheduler}'),
       ('core.work', '{nexus_consumer}'),
+      ('core_node.claim_own', '{nexus_consumer}'),
+      ('core_node.run_own', '{nexus_consumer}'),
       ('core.subscribe', '{nexus_consumer}'),
       ('core.unsubscribe', '{nexus_consumer,nexus_operator}'),
       ('core.retry_event', '{nexus_consumer}'),

@@ -1,6 +1,7 @@
--- Whose turn it is, is drawn by lot. A lease outlasts one call; the others of a batch are held by their locks.
+-- Who is first is drawn by lot; then they take turns, so that one whose handlers are slow holds up nobody. A lease
+-- outlasts one call; the others of a batch are held by their locks.
 create or replace function core_node.claim_sql(
-    p_namespace text = null, p_owner oid = null, p_limit integer = 50)
+    p_namespace text = null, p_owner oid = null, p_limit integer = 50, p_after integer = null)
 returns table (
     consumer_id integer, owner oid, ids bigint[], cts integer[], ats timestamptz[], within interval, buried integer)
 language plpgsql security definer
@@ -20,7 +21,7 @@ begin
           join core.consumers c on c.consumer_id = h.consumer_id
          where c.state = 'active' and (p_namespace is null or c.namespace = p_namespace)
            and (p_owner is null or h.owner = p_owner)
-         order by random());
+         order by h.consumer_id <= p_after, case when p_after is null then random() end, h.consumer_id);
     foreach consumer_id in array v_at_hand loop
         select * into v_consumer from core.consumers c where c.consumer_id = claim_sql.consumer_id;
         continue when not found or not core_private.is_due(v_consumer.queue_name);
@@ -38,4 +39,4 @@ begin
         end if;
     end loop;
 end $$;
-comment on function core_node.claim_sql(text, oid, integer) is 'For nexus_sql: leases due deliveries of one consumer whose SQL handler may run, in that namespace or in any, of that owner or of any. One row with their fences, how long a call may take, and how many were buried in place of it; none where nothing is due. Raises 25001, 55000, NX401 and as core_node.claim.';
+comment on function core_node.claim_sql(text, oid, integer, integer) is 'For nexus_sql: leases due deliveries of one consumer whose SQL handler may run, in that namespace or in any, of that owner or of any. p_after is the consumer that came last, after which the others have their turn; NULL: one is drawn by lot. One row with their fences, how long a call may take, and how many were buried in place of it; none where nothing is due. Raises 25001, 55000, NX401 and as core_node.claim.';

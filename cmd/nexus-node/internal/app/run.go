@@ -15,9 +15,9 @@ import (
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/cmd/nexus-node/internal/config"
 	"github.com/nexuspg/nexus/ingress"
-	"github.com/nexuspg/nexus/internal/sqlwork"
 	"github.com/nexuspg/nexus/migrate"
 	"github.com/nexuspg/nexus/node"
+	"github.com/nexuspg/nexus/sqlhandler"
 	"github.com/nexuspg/nexus/webhook"
 )
 
@@ -62,9 +62,7 @@ func newNode(pool *pgxpool.Pool, cfg *config.Config, nc node.Config) *node.Node 
 		n.Add(&webhook.Sender{Allow: allowed})
 	}
 	if cfg.SQLHandlersURL != "" {
-		if handlers, err := sqlwork.New(cfg.SQLHandlersURL); err == nil {
-			n.Add(handlers)
-		}
+		n.Add(&sqlhandler.Runner{URL: cfg.SQLHandlersURL})
 	}
 	return n
 }

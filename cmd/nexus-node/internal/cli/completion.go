@@ -24,6 +24,7 @@ var namesOf = map[string]string{
 	"namespace NAME": `select namespace as name from core.namespaces where pg_catalog.starts_with(namespace, $1::text) and $2::text is not null`,
 	"task NAME":      `select name from core.scheduled_tasks where pg_catalog.starts_with(name, $1::text) and namespace = $2::text`,
 	"consumer NAME":  `select name from core.consumers where pg_catalog.starts_with(name, $1::text) and namespace = $2::text`,
+	"handler NAME":   `select consumer as name from core.sql_handlers where pg_catalog.starts_with(consumer, $1::text) and namespace = $2::text`,
 	"queue QUEUE":    `select queue_name as name from core.queues where pg_catalog.starts_with(queue_name, $1::text) and $2::text in ('', namespace)`,
 	"node ID":        `select node_id as name from core.nodes where pg_catalog.starts_with(node_id, $1::text) and $2::text in ('', namespace)`,
 }

@@ -21,6 +21,8 @@ func threeOfAll(t *testing.T) (*dbtest.DB, *shell) {
 		db.Exec("select core_node.register_node($1, $1 || '-1', true, '{}')", ns)
 		db.Exec("select core.create_webhook($1, 'billing', 'https://billing.example', '{a}')", ns)
 		db.Exec("select core.create_ingress_token($1, 'billing')", ns)
+		db.Exec(`insert into core_private.sql_handlers (consumer_id, function, owner, created_by, created_at)
+			select consumer_id, 'app.f(jsonb)', 'nexus_consumer'::regrole, 'x', core.now() from core.consumers where namespace = $1 and name = 'default'`, ns)
 		db.Exec("select core.schedule_task($1, 'nightly', '0 3 * * *', 'a')", ns)
 		db.Exec("select core.schedule_event($1, 'a', '{}', core.now() + interval '1 day')", ns)
 		db.Exec("select core.emit($1, 'a') from generate_series(1, 3)", ns)

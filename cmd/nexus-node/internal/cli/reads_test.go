@@ -87,6 +87,7 @@ var lines = map[string][]look{
 	"sweeps":          {{"", 120}},
 	"ingress list":    {{"", 300}},
 	"webhook list":    {{"", 300}},
+	"handler list":    {{"", 300}},
 	"task history":    {{"task113 -n ns5", 630}},
 	"task list":       {{"", 1500}, {"-n ns5", 480}},
 }

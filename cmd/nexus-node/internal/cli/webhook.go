@@ -17,9 +17,9 @@ import (
 func newWebhook(s *session) *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "webhook",
-		Short:   "Create, alter, look at, rotate and drop webhooks",
+		Short:   "Create, alter, look at, try, rotate and drop webhooks",
 		Example: "  nexus-node webhook list -n shop",
-	}, newWebhookCreate(s), newWebhookAlter(s), newWebhookList(s), newWebhookShow(s), newWebhookRotate(s), newWebhookDrop(s))
+	}, newWebhookCreate(s), newWebhookAlter(s), newWebhookList(s), newWebhookShow(s), newWebhookRotate(s), newWebhookTest(s), newWebhookDrop(s))
 }
 
 // webhookFlags are the options of a webhook, as flags.

@@ -33,6 +33,11 @@ const (
 	awake   = `update core.nodes set state = 'active', drain_requested_at = null where namespace = {namespace}`
 )
 
+// handled gives the spare consumer a handler in SQL, of all who may consume.
+const handled = `insert into core_private.sql_handlers (consumer_id, function, owner, created_by, created_at)
+	select c.consumer_id, 'app.on_event(jsonb)', 'nexus_consumer'::regrole, 'everycall', core.now() from core.consumers c
+	 where c.namespace = {namespace} and c.name = 'spare' on conflict do nothing`
+
 var verbs = map[string]verb{
 	"run": {until: "select exists (select from core.nodes where namespace = {namespace} and node_id = 'everycall' and state = 'active')"},
 	"dev": {offline: "a server of its own"}, "demo": {offline: "a server of its own"}, "config": {offline: "the environment"},
@@ -69,6 +74,9 @@ var verbs = map[string]verb{
 	"ingress create": {args: "everytoken"}, "ingress list": {}, "ingress revoke": {args: "sparetoken --dry-run"},
 	"webhook list": {}, "webhook show": {args: "sparehook"}, "webhook alter": {args: "sparehook --timeout 9s"}, "webhook rotate": {args: "sparehook"},
 	"webhook create": {args: "everyhook https://shop.example/in --pattern a.*"}, "webhook drop": {args: "sparehook --force --dry-run"},
+	"webhook test":      {args: "sparehook", verdict: true}, // of a name that no resolver knows
+	"handler subscribe": {offline: "it takes a function of the caller's"},
+	"handler list":      {}, "handler show": {args: "spare", before: handled}, "handler unsubscribe": {args: "spare", before: handled}, "work": {},
 	"dlq list": {}, "dlq show": {args: "{dead}"}, "dlq group": {},
 	"dlq replay": {args: "{dead}", before: unresolved}, "dlq resolve": {args: "{dead} --as ignored --note everycall", before: unresolved},
 	"dlq discard": {args: "{dead} --note everycall", before: unresolved},
