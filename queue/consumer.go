@@ -16,9 +16,10 @@ type ConsumerOptions struct {
 	MaxInFlight    int               // most deliveries in hand at once, over all nodes; 0: any number
 	Rate           string            // most deliveries in a time, over all nodes, such as "100/min"; "": any number
 
-	// Where a new consumer begins in the log; neither: with what is emitted from now on.
+	// Where a new consumer begins in the log; none: with what is emitted from now on, and no opinion about one that is there.
 	FromBeginning bool
 	FromTime      time.Time
+	FromNow       bool
 }
 
 // CreateConsumer makes a named consumer with a queue of its own, to which every event is delivered whose type matches a pattern: an event type,
@@ -36,15 +37,24 @@ func EnsureConsumer(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, name 
 	o := db.NewOptions(op, "")
 	if opts != nil {
 		opts.add(o)
+		given := 0
+		for _, is := range []bool{opts.FromBeginning, opts.FromNow, !opts.FromTime.IsZero()} {
+			if is {
+				given++
+			}
+		}
+		if given > 1 {
+			return false, &nexus.Error{
+				Op: op, Code: nexus.CodeOptionValue, Field: "from", Message: "more than one of FromBeginning, FromTime and FromNow is set", Hint: "set one of them",
+			}
+		}
 		if opts.FromBeginning {
 			o.Text("from", "beginning")
 		}
-		o.Time("from", opts.FromTime)
-		if opts.FromBeginning && !opts.FromTime.IsZero() {
-			return false, &nexus.Error{
-				Op: op, Code: nexus.CodeOptionValue, Field: "from", Message: "both FromBeginning and FromTime are set", Hint: "set one of them",
-			}
+		if opts.FromNow {
+			o.Text("from", "now")
 		}
+		o.Time("from", opts.FromTime)
 	}
 	options, err := o.Encode()
 	if err != nil {

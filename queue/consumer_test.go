@@ -37,6 +37,7 @@ func TestConsumers(t *testing.T) {
 	}
 	wantError(t, queue.CreateConsumer(ctx, db.Pool, "shop", "mail", []string{"user.*"}, nil), nexus.ErrConflict, nexus.CodeConsumerDiffers, "p_options")
 	wantError(t, queue.CreateConsumer(ctx, db.Pool, "shop", "x", []string{"a b"}, nil), nexus.ErrInvalid, nexus.CodeConsumer, "p_patterns")
+	wantError(t, queue.CreateConsumer(ctx, db.Pool, "shop", "all", []string{"*"}, &queue.ConsumerOptions{FromNow: true}), nexus.ErrConflict, nexus.CodeConsumerDiffers, "p_options")
 	both := &queue.ConsumerOptions{FromBeginning: true, FromTime: time.Now()}
 	wantError(t, queue.CreateConsumer(ctx, unasked{t}, "shop", "x", []string{"a"}, both), nexus.ErrInvalid, nexus.CodeOptionValue, "from")
 

@@ -24,39 +24,32 @@ begin
     end if;
     foreach v_key in array array['namespace', 'source', 'type', 'reason'] loop
         if p_filter ? v_key and (jsonb_typeof(p_filter -> v_key) <> 'string' or p_filter ->> v_key = '') then
-            raise exception using errcode = 'NX009', column = v_key,
-                message = format('%s cannot be %s', v_key, left((p_filter -> v_key)::text, 100)),
-                hint = 'Give a string that is not empty, or leave it out.';
+            perform core_private.fail_filter(
+                v_key, p_filter -> v_key, 'Give a string that is not empty, or leave it out.');
         end if;
     end loop;
     if p_filter ->> 'source' <> all (v_kinds) then
-        raise exception using errcode = 'NX009', column = 'source',
-            message = format('source cannot be %s', left((p_filter -> 'source')::text, 100)),
-            hint = format('Sources: %s.', array_to_string(v_kinds, ', '));
+        perform core_private.fail_filter(
+            'source', p_filter -> 'source', format('Sources: %s.', array_to_string(v_kinds, ', ')));
     end if;
     if p_filter ? 'limit' then
         if not coalesce(jsonb_path_exists(p_filter,
             'strict $.limit ? (@.type() == "number" && @ >= 1 && @ <= 100000 && @.floor() == @)'), false) then
-            raise exception using errcode = 'NX009', column = 'limit',
-                message = format('limit cannot be %s', p_filter -> 'limit'),
-                hint = 'Give a whole number, 1 to 100000.';
+            perform core_private.fail_filter('limit', p_filter -> 'limit', 'Give a whole number, 1 to 100000.');
         end if;
         v_limit := (p_filter ->> 'limit')::bigint;
     end if;
     if p_filter ? 'after_id' then
         if (p_filter -> 'after_id')::text !~ '^[0-9]{1,18}$' then
-            raise exception using errcode = 'NX009', column = 'after_id',
-                message = format('after_id cannot be %s', left((p_filter -> 'after_id')::text, 100)),
-                hint = 'Give the last_id of the batch before.';
+            perform core_private.fail_filter(
+                'after_id', p_filter -> 'after_id', 'Give the last_id of the batch before.');
         end if;
         v_past := (p_filter ->> 'after_id')::bigint;
     end if;
     if p_filter ? 'ids' then
         if jsonb_typeof(p_filter -> 'ids') <> 'array'
            or exists (select from jsonb_array_elements(p_filter -> 'ids') e where e::text !~ '^[0-9]{1,18}$') then
-            raise exception using errcode = 'NX009', column = 'ids',
-                message = format('ids cannot be %s', left((p_filter -> 'ids')::text, 100)),
-                hint = 'Give an array of dead_letter_id.';
+            perform core_private.fail_filter('ids', p_filter -> 'ids', 'Give an array of dead_letter_id.');
         end if;
         v_ids := array(select e::text::bigint from jsonb_array_elements(p_filter -> 'ids') e);
     end if;

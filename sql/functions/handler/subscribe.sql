@@ -60,6 +60,12 @@ begin
         v_timeout := core_private.parse_interval(p_options -> 'timeout', 'timeout', '10 milliseconds', '12 hours');
     end if;
     v_consumer := coalesce(p_options ->> 'consumer', v_name);
+    if exists (select from core.webhooks w where w.namespace = p_namespace and w.name = v_consumer) then
+        raise exception using errcode = 'NX214', column = 'p_options',
+            message = format('consumer %s of namespace %s is a webhook, whose events are POSTed',
+                quote_literal(v_consumer), quote_literal(p_namespace)),
+            hint = 'Give another consumer in the options.';
+    end if;
     perform core.create_consumer(p_namespace, v_consumer, array[p_pattern], p_options - '{consumer,timeout}'::text[]);
     select c.consumer_id
       into v_id

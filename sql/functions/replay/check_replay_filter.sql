@@ -15,9 +15,8 @@ begin
     end if;
     foreach v_key in array array['type', 'tag', 'ordering_key', 'correlation_id'] loop
         if p_filter ? v_key and (jsonb_typeof(p_filter -> v_key) <> 'string' or p_filter ->> v_key = '') then
-            raise exception using errcode = 'NX009', column = v_key,
-                message = format('%s cannot be %s', v_key, left((p_filter -> v_key)::text, 100)),
-                hint = 'Give a string that is not empty, or leave it out.';
+            perform core_private.fail_filter(
+                v_key, p_filter -> v_key, 'Give a string that is not empty, or leave it out.');
         end if;
     end loop;
     if p_filter ? 'type' then
@@ -33,9 +32,7 @@ begin
         or jsonb_array_length(p_filter -> 'event_ids') not between 1 and 10000
         or exists (
             select from jsonb_array_elements(p_filter -> 'event_ids') e where e::text !~ '^[0-9]{1,18}$')) then
-        raise exception using errcode = 'NX009', column = 'event_ids',
-            message = format('event_ids cannot be %s', left((p_filter -> 'event_ids')::text, 100)),
-            hint = 'Give an array of 1 to 10000 event_id.';
+        perform core_private.fail_filter('event_ids', p_filter -> 'event_ids', 'Give an array of 1 to 10000 event_id.');
     end if;
 end $$;
 comment on function core_private.check_replay_filter(jsonb) is 'Raises NX004, NX005, NX008 or NX009 unless it says which events to replay.';

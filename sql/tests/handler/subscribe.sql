@@ -5,6 +5,7 @@ create role t_app login in role nexus_producer, nexus_consumer; create role t_ot
 create role t_operator login in role nexus_operator, nexus_consumer;
 create schema app authorization t_app; grant usage on schema app to public; grant create on schema app to t_idle;
 select core.create_namespace('shop'), core.create_namespace('closed', '{"restricted": true}');
+select core.create_webhook('shop', 'hook', 'https://a.example', '{order.*}') is not null;
 set session authorization t_app;
 set search_path = tap, pg_catalog;
 create function app.on_event(jsonb) returns void language sql as 'select';
@@ -24,6 +25,7 @@ select alike(pg_temp.said('{"timeout": "8 s"}'), 'NX214 %', 'with another timeou
 select is(pg_temp.said('{"consumer": "second"}'), 'second', 'or the name that is given');
 select is(pg_temp.said('{"consumer": "On Event"}') ~ '^NX008', true, 'which has to be one');
 select is(pg_temp.said('{"consumer": 1}') ~ '^NX005', true, 'a text');
+select is(pg_temp.said('{"consumer": "hook"}'), 'NX214 Give another consumer in the options.', 'a webhook has no function');
 select is(pg_temp.said('{"nope": 1}') ~ '^NX004', true, 'other options are unknown');
 select is(pg_temp.said('{"timeout": "1 year"}') ~ '^NX005', true, 'a timeout has a range');
 select is(pg_temp.said('{}', null) ~ '^NX006', true, 'NULL is no function');
@@ -33,6 +35,9 @@ create function app.many(jsonb) returns setof int language sql security definer 
 select is(pg_temp.said('{}', f::regprocedure), 'NX015 Give a function (jsonb) that returns void or one value.', f || ' is none') from unnest(array['app.two(jsonb, text)', 'app.many(jsonb)']) f;
 reset session authorization;
 select is((select (patterns, function, owner, timeout, state, trouble)::text from core.sql_handlers where consumer = 'on_event'), '({order.*},"app.on_event(jsonb)",t_app,00:00:09,active,)', 'readers see it');
+set session authorization t_operator;
+select is((select count(*)::int from core.sql_handlers), 2, 'as who may read does');
+reset session authorization;
 select is((select max_in_flight from core.consumers where name = 'on_event'), 3, 'the consumer has the options');
 select core.emit('shop', 'order.made'), core.emit('shop', 'other');
 set session authorization t_app;
@@ -52,5 +57,5 @@ set session authorization t_app;
 select lives_ok($$select core.unsubscribe('shop', 'second')$$, 'so does its owner');
 reset session authorization;
 select is((select count(*)::int from core.sql_handlers), 0, 'it is gone');
-select is((select count(*)::int from core.consumers where namespace = 'shop'), 3, 'and the consumers stay');
+select is((select count(*)::int from core.consumers where namespace = 'shop'), 4, 'and the consumers stay');
 select is((select array_agg(action || ' ' || principal order by audit_id) from core.audit_log where action like '%subscribe'), '{subscribe t_app,subscribe t_app,unsubscribe t_operator,unsubscribe t_app}', 'it is recorded');

@@ -32,6 +32,7 @@ func TestConsumerVerbs(t *testing.T) {
 	if got, want := stored(), `("{order.placed,user.*}",active,"{""base"": ""1.000000s"", ""max_attempts"": 3}",02:00:00,4,5/s,beginning,waiting)`; got != want {
 		t.Errorf("created %s, want %s", got, want)
 	}
+	s.fails(exitFailed, []string{"NX212", "from"}, "consumer", "create", "mailer", "--pattern", "order.placed", "--pattern", "user.*", "--from", "now")
 	s.ok("consumer", "create", "late", "--pattern", "order.*", "--from", db.Now().Add(-time.Minute).Format(time.RFC3339))
 	s.ok("consumer", "create", "young", "--pattern", "order.*", "--from", "now")
 	if n := dbtest.Get[int](db, `select count(*)::int from core.consumer_status where starts_from ~ '^[0-9]' and backfill = 'waiting' or starts_from = 'now' and backfill is null`); n != 3 {

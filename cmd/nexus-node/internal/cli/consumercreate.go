@@ -34,7 +34,7 @@ consumer show says how far they are.`,
 				return err
 			}
 			var err error
-			if from != "now" { // as left out
+			if opts.FromNow = from == "now"; !opts.FromNow {
 				if opts.FromBeginning, opts.FromTime, err = inLog(cmd, "from", from, "now, beginning"); err != nil {
 					return err
 				}
