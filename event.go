@@ -37,5 +37,6 @@ type Event struct {
 	Tags            []string
 	Headers         map[string]string // the emitter's own; those of Nexus are left out
 	Broadcast       bool
+	Priority        int    // 2 to 4 goes after what has a lower number, in consumers with levels; 0: it was given none, or 1
 	Replay          string // the id of the replay that delivers it again; empty for what was emitted, and for retries of that
 }

@@ -3,7 +3,7 @@
 // A round has two namespaces, node processes in every mode of handlers (some through a proxy that stalls, delays and cuts, one
 // through a pooler), and emitters. Each event carries the script that its handlers follow: succeed, fail, panic, reject, release, be
 // slow, hang, kill their process. Meanwhile faults strike, drawn from the seed: processes are killed, frozen, stopped, replaced by
-// another version, or change their handlers while they run; the server crashes and restarts; connections are cut while an answer is under way; tables are locked. When they end,
+// another version, or change their handlers while they run; levels of consumers change; the server crashes and restarts; connections are cut while an answer is under way; tables are locked. When they end,
 // all is healed and has to come to rest within a bounded time.
 //
 // The checker then reads two things only. One is what the program's own side wrote down: rows that emitters wrote in the emitting

@@ -175,14 +175,16 @@ func emitOne(ctx context.Context, q nexus.DBTX, bus queue.Emitter, eventType str
 	if err := q.QueryRow(ctx, `select nextval('chaos.n')`).Scan(&s.N); err != nil {
 		return err
 	}
-	if opts == nil {
-		opts = &queue.EmitOptions{}
+	var o queue.EmitOptions
+	if opts != nil {
+		o = *opts
 	}
-	receipt, err := bus.Emit(ctx, q, eventType, s, opts)
+	o.Priority = priority(s)
+	receipt, err := bus.Emit(ctx, q, eventType, s, &o)
 	if err != nil {
 		return err
 	}
-	return note(ctx, q, bus.Namespace, how, *opts, []string{eventType}, []script{s}, []queue.Receipt{receipt})
+	return note(ctx, q, bus.Namespace, how, o, []string{eventType}, []script{s}, []queue.Receipt{receipt})
 }
 
 func emitBatch(ctx context.Context, q nexus.DBTX, bus queue.Emitter, types []string, plays []script) error {
@@ -193,7 +195,7 @@ func emitBatch(ctx context.Context, q nexus.DBTX, bus queue.Emitter, types []str
 			return err
 		}
 		numbered[i] = s
-		batch[i] = queue.Emission{Type: types[i], Payload: s}
+		batch[i] = queue.Emission{Type: types[i], Payload: s, EmitOptions: queue.EmitOptions{Priority: priority(s)}}
 	}
 	receipts, err := bus.EmitBatch(ctx, q, batch)
 	if err != nil {
@@ -201,6 +203,9 @@ func emitBatch(ctx context.Context, q nexus.DBTX, bus queue.Emitter, types []str
 	}
 	return note(ctx, q, bus.Namespace, howBatch, queue.EmitOptions{}, types, numbered, receipts)
 }
+
+// priority is that of an event, by its number.
+func priority(s script) int { return int(s.N % 5) }
 
 // note writes the ledger in the emitting transaction.
 func note(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, how string, o queue.EmitOptions, types []string, plays []script, receipts []queue.Receipt) error {

@@ -58,6 +58,9 @@ var faults = []fault{
 		}
 		return nil
 	}},
+	{"levels", 3, func(ctx context.Context, a *round, r *rand.Rand) error {
+		return a.exec(ctx, "select core.alter_consumer($1, 'default', p_options => jsonb_build_object('levels', $2::int))", string(a.some(r)), 1+r.IntN(4))
+	}},
 	{"server-crash", 2, func(ctx context.Context, a *round, r *rand.Rand) error {
 		return a.restart(ctx, true, between(r, 0, 1500))
 	}},

@@ -96,6 +96,11 @@ func (a *round) prepare(ctx context.Context) error {
 		if err := queue.CreateNamespace(ctx, a.owner, ns, nil); err != nil {
 			return err
 		}
+		if letter == "b" {
+			if _, err := queue.AlterConsumer(ctx, a.owner, ns, "default", queue.ConsumerChange{Levels: 3}); err != nil {
+				return err
+			}
+		}
 		for _, overlap := range []schedule.Overlap{schedule.Allow, schedule.Skip} {
 			task := schedule.Task{Namespace: ns, Name: "every " + string(overlap), Cron: "@every 1s", Type: "on.tick", Payload: script{Do: doOK}, Overlap: overlap}
 			if _, err := schedule.ScheduleTask(ctx, a.owner, task); err != nil {

@@ -17,7 +17,7 @@ func (e *Env) Events(pattern string) []nexus.Event {
 	rows, err := e.db.Owner.Query(e.t.Context(), `
 select event_id, event_uid, event_type, payload, emitted_at, coalesce(producer_node_id, ''), coalesce(correlation_id, ''),
        coalesce(causation_uid, $3), coalesce(scheduled_task_id, $3), depth, coalesce(ordering_key, ''), tags, headers,
-       coalesce(authored_at, $4), coalesce(slot, $4)
+       coalesce(authored_at, $4), coalesce(slot, $4), coalesce(priority, 0)
   from core.event_log
  where namespace = $1 and core_private.matches($2, event_type)
  order by emitted_at, event_id`, string(e.Namespace), pattern, uuid.Nil, time.Time{})
@@ -27,7 +27,7 @@ select event_id, event_uid, event_type, payload, emitted_at, coalesce(producer_n
 	events, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (v nexus.Event, err error) {
 		v.Namespace = e.Namespace
 		err = row.Scan(&v.ID, &v.UID, &v.Type, &v.Payload, &v.EmittedAt, &v.ProducerNodeID, &v.CorrelationID, &v.CausationUID,
-			&v.ScheduledTaskID, &v.Depth, &v.OrderingKey, &v.Tags, &v.Headers, &v.AuthoredAt, &v.Slot)
+			&v.ScheduledTaskID, &v.Depth, &v.OrderingKey, &v.Tags, &v.Headers, &v.AuthoredAt, &v.Slot, &v.Priority)
 		return v, err
 	})
 	if err != nil {

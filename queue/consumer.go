@@ -15,6 +15,7 @@ type ConsumerOptions struct {
 	UnhandledAfter time.Duration     // how long a type that nobody handles may wait; 0: the namespace's
 	MaxInFlight    int               // most deliveries in hand at once, over all nodes; 0: any number
 	Rate           string            // most deliveries in a time, over all nodes, such as "100/min"; "": any number
+	Levels         int               // how many priorities it tells apart, up to 4: see [EmitOptions]; 0: one, that is none
 
 	// Where a new consumer begins in the log; none: with what is emitted from now on, and no opinion about one that is there.
 	FromBeginning bool
@@ -70,6 +71,7 @@ func (c *ConsumerOptions) add(o *db.Options) {
 	o.Duration("unhandled_after", c.UnhandledAfter)
 	o.Number("max_in_flight", int64(c.MaxInFlight))
 	o.Text("rate", c.Rate)
+	o.Number("levels", int64(c.Levels))
 }
 
 // ConsumerChange is what [AlterConsumer] changes. Zero values leave things as they are.
@@ -80,8 +82,9 @@ type ConsumerChange struct {
 	UnhandledAfter time.Duration
 	MaxInFlight    int
 	Rate           string
+	Levels         int
 
-	// These go back to what the namespace says, or to no limit: unhandled_after, max_in_flight, rate, retry.
+	// These go back to what the namespace says, or to no limit: unhandled_after, max_in_flight, rate, levels, retry.
 	Reset []string
 
 	DropUnmatched bool // remove what waits, is delayed or parked and matches none of the patterns
@@ -95,7 +98,7 @@ type ConsumerChange struct {
 func AlterConsumer(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, name string, change ConsumerChange) (removed int64, err error) {
 	const op = "alter_consumer"
 	o := db.NewOptions(op, "")
-	c := ConsumerOptions{Retry: change.Retry, UnhandledAfter: change.UnhandledAfter, MaxInFlight: change.MaxInFlight, Rate: change.Rate}
+	c := ConsumerOptions{Retry: change.Retry, UnhandledAfter: change.UnhandledAfter, MaxInFlight: change.MaxInFlight, Rate: change.Rate, Levels: change.Levels}
 	c.add(o)
 	o.Flag("drop_unmatched", change.DropUnmatched)
 	if change.BackfillBeginning && !change.BackfillTime.IsZero() {

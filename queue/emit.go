@@ -41,6 +41,10 @@ type EmitOptions struct {
 	Broadcast     bool              // for every node; refused until consumers can do it: [nexus.CodeOptionValue]
 	AuthoredAt    time.Time         // when it happened, if that is not now
 	Tags          []string
+
+	// Priority is 1 (first, and what counts as given where it is 0) to 4 (last). It is for consumers with levels, see [ConsumerOptions]; others
+	// take events in their order.
+	Priority int
 }
 
 // DedupeWhile is how long a dedupe key holds that ends with its event, see [EmitOptions].
@@ -253,5 +257,6 @@ func (e Emitter) options(ctx context.Context, op, at string, m *EmitOptions) (st
 	o.Flag("broadcast", m.Broadcast)
 	o.Time("authored_at", m.AuthoredAt)
 	o.Texts("tags", m.Tags)
+	o.Number("priority", int64(m.Priority))
 	return o.Encode()
 }

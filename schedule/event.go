@@ -20,6 +20,7 @@ type EventOptions struct {
 	CausationUID  uuid.UUID         // default: the UID of the delivery in the context
 	AuthoredAt    time.Time         // when it happened; default: when it was scheduled
 	Producer      string            // recorded with the event as the node that produced it
+	Priority      int               // 1 (first) to 4 (last), for consumers with levels; 0: 1
 	Broadcast     bool              // for every node; refused until consumers can do it: [nexus.CodeOptionValue]
 }
 
@@ -60,6 +61,7 @@ func ScheduleEvent(
 	o.Time("authored_at", opts.AuthoredAt)
 	o.Text("producer", opts.Producer)
 	o.Flag("broadcast", opts.Broadcast)
+	o.Number("priority", int64(opts.Priority))
 	options, err := o.Encode()
 	if err != nil {
 		return id, err

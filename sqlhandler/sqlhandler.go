@@ -26,6 +26,7 @@ type Options struct {
 	Retry          nexus.RetryPolicy // zero fields: the namespace's
 	UnhandledAfter time.Duration
 	MaxInFlight    int    // most deliveries in hand at once, over all that run them; 0: any number
+	Levels         int    // how many priorities of events its consumer tells apart, up to 4; 0: one
 	Rate           string // most deliveries in a time, such as "100/min"; "": any number
 
 	// Where a new consumer begins in the log; neither: with what is emitted from now on.
@@ -46,6 +47,7 @@ func (o *Options) encode() (string, error) {
 		e.Retry("retry", o.Retry)
 		e.Duration("unhandled_after", o.UnhandledAfter)
 		e.Number("max_in_flight", int64(o.MaxInFlight))
+		e.Number("levels", int64(o.Levels))
 		e.Text("rate", o.Rate)
 		if o.FromBeginning {
 			e.Text("from", "beginning")

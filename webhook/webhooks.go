@@ -18,6 +18,7 @@ type Options struct {
 	Secret      string            // of Create: whsec_ and 24 to 64 bytes in base64; "": one is made
 	Retry       nexus.RetryPolicy // of Create, for its consumer: 15 attempts, 30 s to 8 h apart
 	MaxInFlight int               // of Create, for its consumer: POSTs at once of all nodes
+	Levels      int               // of Create, for its consumer: how many priorities it tells apart, up to 4; 0: one
 	Rate        string            // of Create, for its consumer, such as "100/min"
 }
 
@@ -32,6 +33,7 @@ func (o *Options) encode(op string) (string, error) {
 		e.Text("secret", o.Secret)
 		e.Retry("retry", o.Retry)
 		e.Number("max_in_flight", int64(o.MaxInFlight))
+		e.Number("levels", int64(o.Levels))
 		e.Text("rate", o.Rate)
 	}
 	return e.Encode()

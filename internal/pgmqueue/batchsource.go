@@ -21,7 +21,7 @@ const (
 
 const (
 	claimBatchSQL = `select outcome, msg_id, read_ct, message, headers, scanned_to, ` + readAt + `
-from core_node.claim_batch($1::text, $2::text[], $3::int[], $4::int, $5::int, $6::bigint, $7::int, $8::bool, $9::bigint, $10::text::interval, $11::text::interval, $12::bool)`
+from core_node.claim_batch($1::text, $2::text[], $3::int[], $4::int, $5::int, $6::bigint, $7::int, $8::bool, $9::bigint, $10::text::interval, $11::text::interval, $12::bool, $13::bigint[])`
 
 	openExpressSQL = `select leases, marker_id from core_node.open_express($1::text, $2::text, $3::bigint, $4::bigint[], $5::bigint, $6::int)`
 
@@ -46,7 +46,7 @@ func (s *Deliveries) batchArgs(at look, limit time.Duration) []any {
 		lease = &text
 	}
 	w := at.want
-	return []any{s.Queue, w.Types, w.MaxAttempts, w.Limit, max(w.AtLeast, 1), at.floor, at.window, at.sweep, express, within, lease, w.Alone}
+	return []any{s.Queue, w.Types, w.MaxAttempts, w.Limit, max(w.AtLeast, 1), at.floor, at.window, at.sweep, express, within, lease, w.Alone, at.floors}
 }
 
 // Lease implements [batch.Source].

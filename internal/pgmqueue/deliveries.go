@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -125,14 +126,14 @@ const readAt = `(pg_catalog.date_part('epoch', last_read_at) operator(pg_catalog
 
 const (
 	claimSQL = `select outcome, msg_id, read_ct, message, headers, scanned_to, ` + readAt + `
-from core_node.claim($1::text, $2::text[], $3::int[], $4::int, $5::text::interval, $6::bigint, $7::int, $8::bool, $9::bool)`
+from core_node.claim($1::text, $2::text[], $3::int[], $4::int, $5::text::interval, $6::bigint, $7::int, $8::bool, $9::bool, $10::bigint[])`
 
 	settleSQL = `select outcome, msg_id
 from core_node.settle($1::text, $2::text, $3::bigint[], $4::int[], $5::timestamptz[], $6::text::jsonb)`
 
 	settleAndClaimSQL = `select outcome, msg_id, read_ct, message, headers, scanned_to, ` + readAt + `
 from core_node.settle_and_claim($1::text, $2::text, $3::bigint[], $4::int[], $5::timestamptz[], $6::text::jsonb,
-  $7::text[], $8::int[], $9::int, $10::text::interval, $11::bigint, $12::int, $13::bool, $14::bool)`
+  $7::text[], $8::int[], $9::int, $10::text::interval, $11::bigint, $12::int, $13::bool, $14::bool, $15::bigint[])`
 
 	extendSQL = `select msg_id from core_node.extend($1::text, $2::bigint[], $3::int[], $4::timestamptz[], $5::text::interval)`
 
@@ -142,7 +143,7 @@ from core_node.settle_and_claim($1::text, $2::text, $3::bigint[], $4::int[], $5:
 // Claim implements [consume.Source].
 func (s *Deliveries) Claim(ctx context.Context, results []work.Result, want work.Want) (work.Got, error) {
 	at := s.look(&want, want.Limit, 2*want.Held < want.Limit)
-	claim := []any{want.Types, want.MaxAttempts, want.Limit, db.Interval(want.Lease), at.floor, at.window, at.sweep, want.Alone}
+	claim := []any{want.Types, want.MaxAttempts, want.Limit, db.Interval(want.Lease), at.floor, at.window, at.sweep, want.Alone, at.floors}
 	var rows pgx.Rows
 	if len(results) == 0 {
 		rows, _ = s.Pool.Query(ctx, claimSQL, append([]any{s.Queue}, claim...)...) // rows carry the error
@@ -218,6 +219,7 @@ func (s *Deliveries) read(rows pgx.Rows, results []work.Result, begun int32) (se
 				f.Outcomes = append(f.Outcomes, work.Outcome{Item: it, Kind: work.Buried, Reason: why})
 			} else {
 				f.Buried++
+				f.buried[levelOf(*msgID)]++
 			}
 		case "window":
 			if scannedTo != nil {
@@ -226,6 +228,7 @@ func (s *Deliveries) read(rows pgx.Rows, results []work.Result, begun int32) (se
 			if readCt != nil {
 				f.looked = int(*readCt)
 			}
+			f.levels, _ = strconv.Atoi(string(headers)) // none: nobody looked
 			if msgID != nil {
 				f.xact = *msgID
 			}
@@ -236,6 +239,12 @@ func (s *Deliveries) read(rows pgx.Rows, results []work.Result, begun int32) (se
 			if msgID != nil {
 				f.leftAlone = *msgID
 			}
+		case "level":
+			w := window{looked: int(*readCt)}
+			if scannedTo != nil {
+				w.scannedTo = *scannedTo
+			}
+			f.windows = append(f.windows, w)
 		case "quiet":
 			f.Quiet = true
 		case "limited":

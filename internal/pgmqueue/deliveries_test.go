@@ -11,6 +11,7 @@ import (
 func TestASweepThatIsNotSentIsNotUnderWay(t *testing.T) {
 	t.Parallel()
 	s := &Deliveries{Queue: "q", Node: func() string { return "n" }}
+	s.walk.levels = 1
 	broken := []work.Result{{Item: &delivery{msgID: 1}, Action: work.Retry, Policy: "{"}}
 	for range 2 {
 		if _, err := s.Claim(t.Context(), broken, work.Want{Types: []string{"*"}, Limit: 1, Lease: time.Minute}); err == nil {

@@ -69,6 +69,10 @@ func decodeEvent(message []byte, e *nexus.Event) {
 			}
 		case "broadcast":
 			e.Broadcast = string(value) == "true"
+		case "priority":
+			if n, err := strconv.Atoi(string(value)); err == nil && n > 1 && n <= maxLevels {
+				e.Priority = n
+			}
 		case "replay":
 			setText(&e.Replay, value)
 		case "scheduledTaskId":

@@ -23,6 +23,7 @@ const (
 // floor decides from where the next claim walks the queue. Below it lie rows that were looked at; starting at the head of the
 // queue each time would walk over everything in flight, waiting and dead.
 type floor struct {
+	start int64  // nothing lies before
 	marks []mark // oldest first, the first one is the floor once it is old enough
 	base  int64
 
@@ -105,7 +106,7 @@ func (f *floor) mark(now time.Time, pos int64) {
 
 // restart walks the queue from its start, once.
 func (f *floor) restart(now time.Time) {
-	f.ahead, f.cursor, f.until, f.window = 0, 0, now.Add(lateCommit), maxWindow
+	f.ahead, f.cursor, f.until, f.window = 0, f.start, now.Add(lateCommit), maxWindow
 }
 
 // lower makes the walk start at pos again, where a sweep has met more than it could take.

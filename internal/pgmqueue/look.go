@@ -13,6 +13,10 @@ type look struct {
 	window int   // look at no more rows than this
 	sweep  bool  // look by due time, ignoring floor
 	sent   time.Time
+
+	order  []int   // levels in the order of looking; nil: the queue has one
+	floors []int64 // of these, in place of floor
+	swept  []bool  // which of these are looked at from where they begin
 }
 
 // seen is what a claim has seen.
@@ -32,4 +36,15 @@ type seen struct {
 
 	limited bool // limits of the consumer left room for granted items
 	granted int
+
+	levels  int            // how many the consumer has; 0: it did not say
+	windows []window       // of levels, in the order of looking
+	buried  [maxLevels]int // of each level
+	limit   int            // of a part: how many it could take at most
+}
+
+// window is what a claim has seen of one level.
+type window struct {
+	looked    int
+	scannedTo int64
 }

@@ -9,12 +9,12 @@ set search_path = pg_catalog, pg_temp
 as $$
     select (greatest(
         (select s.last_value from core.event_id_seq s),
-        (select max(p.msg_id) from core.parked p where p.queue_name = p_queue),
-        (select max(d.msg_id) from core.delayed d where d.queue_name = p_queue),
-        (select max(t.msg_id) from core_private.task_deliveries t where t.queue_name = p_queue),
-        (select max(b.highest) from core_private.express_batches b where b.queue_name = p_queue),
-        (select max(l.msg_id) from core.dead_letters l where l.queue_name = p_queue),
-        (select max(l.replay_msg_id) from core.dead_letters l
+        (select max(p.msg_id % 1000000000000000) from core.parked p where p.queue_name = p_queue),
+        (select max(d.msg_id % 1000000000000000) from core.delayed d where d.queue_name = p_queue),
+        (select max(t.msg_id % 1000000000000000) from core_private.task_deliveries t where t.queue_name = p_queue),
+        (select max(b.highest % 1000000000000000) from core_private.express_batches b where b.queue_name = p_queue),
+        (select max(l.msg_id % 1000000000000000) from core.dead_letters l where l.queue_name = p_queue),
+        (select max(l.replay_msg_id % 1000000000000000) from core.dead_letters l
            join core.consumers c on c.namespace = l.namespace and c.name = l.consumer where c.queue_name = p_queue),
         (select max(l.dlq_msg_id) from core.dead_letters l
            join core.queues q on q.namespace = l.namespace and q.consumer_id is null and q.dropped_at is null

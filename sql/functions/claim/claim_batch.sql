@@ -9,7 +9,8 @@
 create or replace function core_node.claim_batch(
     p_queue text, p_types text[], p_max_attempts integer[], p_limit integer, p_at_least integer = 1,
     p_floor bigint = 0, p_window integer = null, p_sweep boolean = false,
-    p_key bigint = null, p_within interval = null, p_lease interval = null, p_alone boolean = true)
+    p_key bigint = null, p_within interval = null, p_lease interval = null, p_alone boolean = true,
+    p_floors bigint[] = null)
 returns table (
     outcome text, msg_id bigint, read_ct integer, message jsonb, headers jsonb,
     scanned_to bigint, last_read_at timestamptz)
@@ -85,13 +86,23 @@ begin
         v_now := (v_room.noted).claimed_at;
     end if;
 
-    select *
-      into v_due
-      from core_private.find_due(
-               p_queue, case when p_lease is null then 'express' when v_trouble then 'trouble' else 'batch' end,
-               p_types, p_max_attempts,
-               core_private.max_attempts(v_owner.consumer_retry, v_owner.namespace_retry),
-               p_limit, p_floor, p_window, p_sweep, v_now);
+    if p_floors is null then
+        select *
+          into v_due
+          from core_private.find_due(
+                   p_queue, case when p_lease is null then 'express' when v_trouble then 'trouble' else 'batch' end,
+                   p_types, p_max_attempts,
+                   core_private.max_attempts(v_owner.consumer_retry, v_owner.namespace_retry),
+                   p_limit, p_floor, p_window, p_sweep, v_now);
+    else
+        select *
+          into v_due
+          from core_private.find_due_by_level(
+                   p_queue, case when p_lease is null then 'express' when v_trouble then 'trouble' else 'batch' end,
+                   p_types, p_max_attempts,
+                   core_private.max_attempts(v_owner.consumer_retry, v_owner.namespace_retry),
+                   p_limit, p_floors, p_window, v_now);
+    end if;
     if v_due.due < p_at_least then
         v_due.tids := null; v_due.alone_tids := null; v_due.alone_ids := null;
     elsif p_alone then
@@ -135,6 +146,7 @@ begin
         return next;
     end if;
     outcome := 'window'; read_ct := v_due.looked; scanned_to := v_due.scanned_to;
+    headers := v_owner.levels::text::jsonb;
     msg_id := case when p_lease is null then pg_current_xact_id_if_assigned()::text::bigint end;
     return next;
     if v_trouble and cardinality(v_due.alone_ids) > 0 then
@@ -148,7 +160,10 @@ begin
              order by x.died_at desc limit 1 for update skip locked)
            and b.died_at < v_now - interval '1 minute';
     end if;
-    if v_due.dead_ids is not null then
+    if p_floors is not null or v_due.dead_ids is not null then
+        return query
+            select 'level'::text, null::bigint, l.looked, null::jsonb, null::jsonb, l.scanned, null::timestamptz
+              from unnest(v_due.level_looked, v_due.level_scanned) l(looked, scanned);
         return query
             select 'buried'::text, b.msg_id, b.read_ct, null::jsonb, null::jsonb, null::bigint, null::timestamptz
               from core_private.bury_found(
@@ -156,4 +171,4 @@ begin
                        v_due.dead_ids, v_due.dead_cts, v_due.dead_reasons, v_now) b;
     end if;
 end $$;
-comment on function core_node.claim_batch(text, text[], integer[], integer, integer, bigint, integer, boolean, bigint, interval, interval, boolean) is 'For nodes: takes a batch of up to p_limit due deliveries that share one transaction. Express (p_key, p_within): locks them until the caller''s transaction ends, which is ended by the server when it sits idle or in one statement for p_within; the row window has its number as msg_id, which core_node.open_express is told. p_key is any number. Under p_lease: leases them as core_node.claim does, and one alone if it may have killed a process (without p_alone: none of those). Fewer than p_at_least are left where they are. Rows claimed, buried, few (how many there were), alone (how many of the batch have to go alone, and the first of them as msg_id), quiet (no death in express within five minutes, and no limits), limited (under leases, as of core_node.claim) and window, with read_ct as their number. Raises 55000, NX006, NX103, NX110, NX401, NX402.';
+comment on function core_node.claim_batch(text, text[], integer[], integer, integer, bigint, integer, boolean, bigint, interval, interval, boolean, bigint[]) is 'For nodes: takes a batch of up to p_limit due deliveries that share one transaction. Express (p_key, p_within): locks them until the caller''s transaction ends, which is ended by the server when it sits idle or in one statement for p_within; the row window has its number as msg_id, which core_node.open_express is told. p_key is any number. Under p_lease: leases them as core_node.claim does, and one alone if it may have killed a process (without p_alone: none of those). Fewer than p_at_least are left where they are. Rows claimed, buried, few (how many there were), alone (how many of the batch have to go alone, and the first of them as msg_id), quiet (no death in express within five minutes, and no limits), limited (under leases, as of core_node.claim) and window, with read_ct as their number. p_floors, the rows level and headers of the window are as those of core_node.claim. Raises 55000, NX006, NX103, NX110, NX401, NX402.';

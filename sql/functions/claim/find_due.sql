@@ -4,8 +4,11 @@
 -- p_for says what for: 'lease' (each message by itself), 'batch' (a batch under a lease), 'trouble' (the same while
 -- nodes died in express) or 'express' (a batch that is only locked). See fate_of for who may share.
 --
--- What is looked at is a window of rows in id order (a sweep: in order of vt). Without a floor it ends after 20,000
--- rows, since what is leased or waits may lie at the head in any number.
+-- With p_below it is one level of a queue: ids from the floor on, and below that. See find_due_by_level, which alone
+-- gives level_looked and level_scanned.
+--
+-- What is looked at is a window of rows in id order (a sweep: in order of vt). Without a floor (for a level: where
+-- it begins) it ends after 20,000 rows, since what is leased or waits may lie at the head in any number.
 --
 -- For 'lease' the window is locked as a whole with SKIP LOCKED. The filter by type stands outside of it: inside, it
 -- turns the plan into a sort of the whole queue. A wide window (more than twice the limit), for a crowd of foreign
@@ -22,10 +25,11 @@
 -- by them, and handed on without a copy.
 create or replace function core_private.find_due(
     p_queue text, p_for text, p_types text[], p_max_attempts integer[], p_default integer,
-    p_limit integer, p_floor bigint, p_window integer, p_sweep boolean, p_now timestamptz,
+    p_limit integer, p_floor bigint, p_window integer, p_sweep boolean, p_now timestamptz, p_below bigint = null,
     out tids tid[], out alone_tids tid[], out alone_ids bigint[],
     out dead_ids bigint[], out dead_cts integer[], out dead_reasons text[],
-    out due integer, out looked integer, out scanned_to bigint)
+    out due integer, out looked integer, out scanned_to bigint,
+    out level_looked integer[], out level_scanned bigint[])
 returns record
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -55,26 +59,28 @@ begin
         when p_sweep then
             format('%s q where q.vt <= $2 order by q.vt limit $3', v_relation)
         when v_wide then
-            format('%s q where q.msg_id >= $1 order by q.msg_id limit $3', v_relation)
-        when v_floor > 0 then
-            format('%s q where q.msg_id >= $1 and q.vt <= $2 order by q.msg_id limit $3', v_relation)
+            format('%s q where q.msg_id >= $1%s order by q.msg_id limit $3', v_relation,
+                   ' and q.msg_id < ' || p_below)
+        when v_floor % 1000000000000000 > 0 then
+            format('%s q where q.msg_id >= $1%s and q.vt <= $2 order by q.msg_id limit $3', v_relation,
+                   ' and q.msg_id < ' || p_below)
         when v_picks then format($q$
                        (select q.ctid, q.msg_id, q.message, q.vt
                           from %s q
-                         where q.msg_id >= $1
+                         where q.msg_id >= $1%s
                          order by q.msg_id limit 20000) q
                  where q.vt <= $2
                  limit $3
-            $q$, v_relation)
+            $q$, v_relation, ' and q.msg_id < ' || p_below)
         else format($q$
                        (select h.ctid as tid, h.vt
                           from %1$s h
-                         where h.msg_id >= $1
+                         where h.msg_id >= $1%2$s
                          order by h.msg_id limit 20000) h
                   join %1$s q on q.ctid = h.tid
                  where h.vt <= $2 and q.vt <= $2
                  limit $3
-            $q$, v_relation) end;
+            $q$, v_relation, ' and h.msg_id < ' || p_below) end;
 
     v_fate := format('core_private.fate_of(%L, q.read_ct, q.headers, q.message, $5, $6, $7, $8)', p_for);
     v_fate := case
@@ -138,9 +144,9 @@ begin
        into looked, scanned_to, tids, v_ids, v_bytes, alone_tids, alone_ids, dead_ids, dead_cts, dead_reasons
       using v_floor, p_now, v_window, p_limit, p_types, v_prefixes, p_max_attempts, p_default, v_plain, p_queue;
 
-    if looked < v_window and not v_wide and not p_sweep and v_floor <= 0 then
+    if looked < v_window and not v_wide and not p_sweep and v_floor % 1000000000000000 <= 0 then
         -- Is that all, or did what is hidden end the window?
-        v_next := core_private.behind_head(v_relation, v_floor);
+        v_next := core_private.behind_head(v_relation, v_floor, p_below);
         if v_next is not null then
             looked := v_window;
             scanned_to := v_next - 1;
@@ -156,4 +162,4 @@ begin
                   from unnest(tids, v_ids, v_bytes) with ordinality c(tid, id, bytes, n)) u;
     end if;
 end $$;
-comment on function core_private.find_due(text, text, text[], integer[], integer, integer, bigint, integer, boolean, timestamptz) is 'Looks for due deliveries and locks them: the places of those that may be taken, up to 32 MB; places and ids of those that have to go alone; those to bury, with reasons; how many are due, whatever their size; how many rows were looked at, p_window or more where more may lie beyond scanned_to.';
+comment on function core_private.find_due(text, text, text[], integer[], integer, integer, bigint, integer, boolean, timestamptz, bigint) is 'Looks for due deliveries and locks them: the places of those that may be taken, up to 32 MB; places and ids of those that have to go alone; those to bury, with reasons; how many are due, whatever their size; how many rows were looked at, p_window or more where more may lie beyond scanned_to.';

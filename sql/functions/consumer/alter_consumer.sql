@@ -7,7 +7,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_known    constant text[] := array[
-        'retry', 'unhandled_after', 'max_in_flight', 'rate', 'exhausted', 'drop_unmatched', 'backfill'];
+        'retry', 'unhandled_after', 'max_in_flight', 'rate', 'levels', 'exhausted', 'drop_unmatched', 'backfill'];
     v_id       integer;
     v_old      record;
     v_patterns text[];
@@ -89,4 +89,4 @@ begin
         || jsonb_build_object('options', p_options));
     return v_removed;
 end $$;
-comment on function core.alter_consumer(text, text, text[], jsonb) is 'Replaces the patterns of a consumer, if they are given, and the options that are given; in a retry policy the keys that are not given stay, and null takes the default again. Other patterns hold for what is emitted from then on; what is queued stays, unless drop_unmatched is true: then what waits, is delayed or parked and matches none of them is removed, but for what is in flight. With backfill ("beginning" or a time) it also gets what is in the log and matches, and what it had not got. Returns how many deliveries were removed. Options: retry, unhandled_after, max_in_flight, rate, exhausted, drop_unmatched, backfill. Raises NX004, NX005, NX006, NX007, NX008, NX101, NX102, NX401, NX402.';
+comment on function core.alter_consumer(text, text, text[], jsonb) is 'Replaces the patterns of a consumer, if they are given, and the options that are given; in a retry policy the keys that are not given stay, and null takes the default again. Other patterns hold for what is emitted from then on; what is queued stays, unless drop_unmatched is true: then what waits, is delayed or parked and matches none of them is removed, but for what is in flight. With backfill ("beginning" or a time) it also gets what is in the log and matches, and what it had not got. Returns how many deliveries were removed. Other levels hold for what is delivered from then on; what is queued keeps its place. Options: retry, unhandled_after, max_in_flight, rate, levels, exhausted, drop_unmatched, backfill. Raises NX004, NX005, NX006, NX007, NX008, NX101, NX102, NX401, NX402.';

@@ -16,6 +16,8 @@ begin
            rate = case when p_options -> 'rate' = 'null' then null
                        when p_options ? 'rate' then core_private.parse_rate(p_options -> 'rate')
                        else c.rate end,
+           levels = case when p_options ? 'levels' then coalesce((p_options ->> 'levels')::smallint, 1)
+                         else c.levels end,
            exhausted = case when p_options ? 'exhausted' then coalesce(p_options ->> 'exhausted', 'dead')
                             else c.exhausted end
      where c.consumer_id = p_consumer_id;

@@ -41,6 +41,9 @@ begin
         perform core_private.fail_option('max_in_flight', v_options -> 'max_in_flight',
             'Give a whole number, 1 to 1000000.');
     end if;
+    if (v_options -> 'levels')::text not in ('1', '2', '3', '4') then
+        perform core_private.fail_option('levels', v_options -> 'levels', 'Give 1, 2, 3 or 4.');
+    end if;
     if v_options ? 'rate' then
         perform core_private.parse_rate(v_options -> 'rate');
     end if;

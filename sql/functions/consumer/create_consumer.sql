@@ -8,7 +8,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_known    constant text[] := array[
-        'from', 'retry', 'unhandled_after', 'max_in_flight', 'rate', 'kind', 'lanes', 'exhausted'];
+        'from', 'retry', 'unhandled_after', 'max_in_flight', 'rate', 'levels', 'kind', 'lanes', 'exhausted'];
     v_now      timestamptz := core_private.now();
     v_patterns text[];
     v_differ   record;
@@ -65,4 +65,4 @@ begin
         jsonb_build_object('patterns', v_patterns, 'options', p_options));
     return true;
 end $$;
-comment on function core.create_consumer(text, text, text[], jsonb) is 'Creates a named consumer with a queue of its own, to which from then on every event is delivered whose type matches one of the patterns (event types, prefix.*, prefix:* or *); true if it did, false if it was there. Patterns and options that are given again must be those in force; an option that is left out may be anything. Options: from ("now"; "beginning" or a time: what is in the log from then on is delivered, too, by ticks), retry, unhandled_after, max_in_flight, rate ("100/min"), kind ("unordered"), exhausted ("dead"). Who may consume or operate may create. Raises NX004, NX005, NX007, NX008, NX101, NX202, NX212, NX401, NX402.';
+comment on function core.create_consumer(text, text, text[], jsonb) is 'Creates a named consumer with a queue of its own, to which from then on every event is delivered whose type matches one of the patterns (event types, prefix.*, prefix:* or *); true if it did, false if it was there. Patterns and options that are given again must be those in force; an option that is left out may be anything. Options: from ("now"; "beginning" or a time: what is in the log from then on is delivered, too, by ticks), retry, unhandled_after, max_in_flight, rate ("100/min"), levels (1 to 4: how many priorities it tells apart; 1), kind ("unordered"), exhausted ("dead"). Who may consume or operate may create. Raises NX004, NX005, NX007, NX008, NX101, NX202, NX212, NX401, NX402.';

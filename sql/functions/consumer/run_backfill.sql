@@ -64,7 +64,7 @@ begin
                                $11, $12, c.event_type, coalesce(c.consumer_generation, 0), c.emitted_at))),
         sent as (
             insert into %1$s (msg_id, read_ct, enqueued_at, vt, message, headers) overriding system value
-            select nextval(%2$L::regclass), 0, $13, $13, m.message, m.headers
+            select %2$s, 0, $13, $13, m.message, m.headers
               from (select * from mine order by mine.event_id) m
              where m.deliver_at <= $13 or m.deliver_at is null
             returning 1),
@@ -76,7 +76,7 @@ begin
             returning 1)
         select (select count(*) from chunk), (select max(c.event_id) from chunk c),
                (select count(*) from sent), (select count(*) from later)
-        $q$, v_relation, core_private.queue_sequence(v_queue))
+        $q$, v_relation, core_private.next_id_sql(v_queue, 'm.message'))
        into v_looked, v_last, v_sent, v_later
       using b.position, b.bound,
             case when b.from_time = '-infinity' then b.from_time else date_trunc('month', b.from_time, 'UTC') end,

@@ -35,7 +35,7 @@ begin
         return query execute format($q$
             with back as materialized (
                 select l.dead_letter_id, l.dlq_msg_id,
-                       case when u.due_at <= $2 then nextval(%2$L::regclass) end as msg_id, u.due_at,
+                       case when u.due_at <= $2 then %2$s end as msg_id, u.due_at,
                        coalesce(l.event_type, 'unknown.raw') as event_type,
                        case when l.envelope is null then coalesce($3, l.payload)
                             else l.envelope || jsonb_build_object('payload', coalesce($3, l.payload)) end as message,
@@ -63,7 +63,7 @@ begin
                  where l.dead_letter_id = b.dead_letter_id)
             select b.dead_letter_id, b.msg_id
               from back b
-            $q$, core_private.queue_relation(r.queue_name), core_private.queue_sequence(r.queue_name))
+            $q$, core_private.queue_relation(r.queue_name), core_private.next_id_sql(r.queue_name, 'l.envelope'))
         using r.ids, v_now, p_payload, v_by, r.dues, r.queue_name;
         perform core_private.remove_copies(r.dlq, array(
             select l.dlq_msg_id

@@ -1,10 +1,12 @@
 -- The one rule of who gets an event: the consumer default gets every one, if the namespace has it, others
 -- what their patterns match. Not pinned, so that it is inlined; it names everything in full.
 create or replace function core_private.consumers_of(p_namespace text, p_event_types text[], p_default boolean = null)
-returns table (consumer_id integer, name text, kind text, queue_name text, patterns text[], created_at timestamptz)
+returns table (
+    consumer_id integer, name text, kind text, queue_name text, patterns text[], created_at timestamptz,
+    levels smallint)
 language sql stable
 as $$
-    select c.consumer_id, c.name, c.kind, c.queue_name, c.patterns, c.created_at
+    select c.consumer_id, c.name, c.kind, c.queue_name, c.patterns, c.created_at, c.levels
       from core.consumers c
      where c.namespace operator(pg_catalog.=) p_namespace
        and case

@@ -2,7 +2,8 @@
 -- for one event the statement it makes costs twice as much as these inserts. A further kind of consumer
 -- is a branch here and there. The generation is read with the consumers: the log's row says so which of them it met.
 create or replace function core_private.deliver_to_others(
-    p_namespace text, p_event_type text, p_message jsonb, p_headers jsonb, p_due_at timestamptz, p_now timestamptz)
+    p_namespace text, p_event_type text, p_message jsonb, p_headers jsonb, p_due_at timestamptz, p_now timestamptz,
+    p_priority integer = null)
 returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -13,7 +14,8 @@ declare
     v_generation bigint;
 begin
     for v_consumer in
-        select nullif(n.consumer_generation, 0) as generation, c.kind, c.queue_name
+        select nullif(n.consumer_generation, 0) as generation, c.kind, c.queue_name,
+               nullif(core_private.level_offset(c.levels, p_priority), 0) as level_offset
           from core.namespaces n
           left join lateral core_private.consumers_of(p_namespace, array[p_event_type], false) c on true
          where n.namespace = p_namespace
@@ -35,8 +37,9 @@ begin
             execute format($q$
                 insert into %s (msg_id, read_ct, enqueued_at, vt, message, headers)
                 overriding system value
-                values (nextval(%L::regclass), 0, $1, $1, $2, $3)
-                $q$, v_relation, core_private.queue_sequence(v_consumer.queue_name))
+                values (nextval(%L::regclass)%s, 0, $1, $1, $2, $3)
+                $q$, v_relation, core_private.queue_sequence(v_consumer.queue_name),
+                coalesce(' + ' || v_consumer.level_offset, ''))
             using p_now, p_message, p_headers;
             perform core_private.wake(v_consumer.queue_name, p_now);
         else
@@ -45,4 +48,4 @@ begin
     end loop;
     return v_generation;
 end $$;
-comment on function core_private.deliver_to_others(text, text, jsonb, jsonb, timestamptz, timestamptz) is 'Delivers an event to the named consumers whose patterns match; returns the generation of them all. Raises NX110.';
+comment on function core_private.deliver_to_others(text, text, jsonb, jsonb, timestamptz, timestamptz, integer) is 'Delivers an event to the named consumers whose patterns match; returns the generation of them all. Raises NX110.';

@@ -11,6 +11,7 @@
 -- the table.
 create or replace function core_private.delivery_plan(
     p_namespace text, p_event_types text[], p_at_once boolean, p_delayed boolean, p_default boolean = null,
+    p_prioritised boolean = null,
     out columns text, out ctes text, out default_id text, out ids text, out queues text[], out generation bigint)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -29,7 +30,7 @@ begin
     queues := '{}';
     for v_consumer in
         select nullif(n.consumer_generation, 0) as generation,
-               c.consumer_id, c.name, c.kind, c.queue_name, c.patterns
+               c.consumer_id, c.name, c.kind, c.queue_name, c.patterns, c.levels
           from core.namespaces n
           left join lateral core_private.consumers_of(p_namespace, p_event_types, p_default) c on true
          where n.namespace = p_namespace
@@ -51,6 +52,10 @@ begin
                     v_next := format('core_private.fail_lost_queue(%L)::text::bigint', v_consumer.queue_name);
                 else
                     v_next := format('nextval(%L::regclass)', core_private.queue_sequence(v_consumer.queue_name));
+                    if p_prioritised and v_consumer.levels > 1 then
+                        v_next := v_next || format(
+                            ' + core_private.level_offset(%s, e.priority)', v_consumer.levels);
+                    end if;
                     ctes := ctes || format($q$,
                         q%1$s as (
                             insert into %2$s (msg_id, read_ct, enqueued_at, vt, message, headers)
@@ -97,4 +102,4 @@ begin
         end case;
     end loop;
 end $$;
-comment on function core_private.delivery_plan(text, text[], boolean, boolean, boolean) is 'The part of a statement that delivers the events of its CTE src: columns to be appended to the select list of src, CTEs to follow it, the message id of the consumer default in terms of src e, a VALUES list of (queue, message id) in the same terms, the queues to wake, and the generation of the consumers, for the log. p_at_once and p_delayed say which there may be; the statement raises NX110.';
+comment on function core_private.delivery_plan(text, text[], boolean, boolean, boolean, boolean) is 'The part of a statement that delivers the events of its CTE src: columns to be appended to the select list of src, CTEs to follow it, the message id of the consumer default in terms of src e, a VALUES list of (queue, message id) in the same terms, the queues to wake, and the generation of the consumers, for the log. p_at_once and p_delayed say which there may be; with p_prioritised src e has a column priority; the statement raises NX110.';

@@ -36,7 +36,7 @@ begin
                  where d.queue_name > s.queue_name
                  order by d.queue_name, d.due_at limit 1) n)
         select s.queue_name, core_private.queue_relation(s.queue_name) as relation,
-               core_private.queue_sequence(s.queue_name) as sequence
+               core_private.next_id_sql(s.queue_name, 'g.message') as next_id
           from s
          where s.due_at <= v_now and s.queue_name <> all (v_closed)
            and to_regclass(core_private.queue_relation(s.queue_name)) is not null
@@ -61,7 +61,7 @@ begin
                     insert into %1$s (msg_id, read_ct, enqueued_at, last_read_at, vt, message, headers)
                            overriding system value
                     select case when g.msg_id is null or exists (select from %1$s x where x.msg_id = g.msg_id)
-                                then nextval(%2$L::regclass) else g.msg_id end,
+                                then %2$s else g.msg_id end,
                            coalesce(g.read_ct, 0), coalesce(g.enqueued_at, $4), g.last_read_at, $2, g.message,
                            case when g.msg_id is null
                                 then core_private.headers_object(g.headers)
@@ -70,7 +70,7 @@ begin
                       from (select * from gone order by gone.due_at, gone.delayed_id) g
                     returning 1)
                 select count(*)::integer from back
-                $q$, r.relation, r.sequence)
+                $q$, r.relation, r.next_id)
                into v_n
               using r.queue_name, v_now, p_limit - v_total, v_at;
         exception when lock_not_available or undefined_table then

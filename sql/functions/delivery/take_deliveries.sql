@@ -124,7 +124,7 @@ begin
                 insert into %1$s (msg_id, read_ct, enqueued_at, last_read_at, vt, message, headers)
                        overriding system value
                 select case when g.msg_id is null or exists (select from %1$s x where x.msg_id = g.msg_id)
-                            then nextval(%2$L::regclass) else g.msg_id end,
+                            then %2$s else g.msg_id end,
                        coalesce(g.read_ct, 0), coalesce(g.enqueued_at, $10), g.last_read_at, $7, g.message, g.headers
                   from (select * from from_delayed union all select null, * from from_parked) g
                  order by g.delayed_id
@@ -144,7 +144,7 @@ begin
              where not (j.place = 'queue' and exists (select from held h where h.tid = j.tid))
                and not (j.place = 'delayed' and exists (select from held_delayed h where h.tid = j.tid))
                and not (j.place = 'parked' and $8)
-            $q$, core_private.queue_relation(p_queue), core_private.queue_sequence(p_queue))
+            $q$, core_private.queue_relation(p_queue), core_private.next_id_sql(p_queue, 'g.message'))
             using v_ids, v_taken, v_todo, v_round > 1, v_sure, p_queue, v_now, v_parking, p_parked, v_at
         loop
             v_again := array_remove(v_again, v_event);

@@ -6,7 +6,8 @@
 -- A key of p_pending gets its message id here. It is free again once that message is nowhere any more. For callers
 -- that name it in p_queued it is free as soon as a node has taken the message.
 create or replace function core_private.claim_keys(
-    p_namespace text, p_keys text[], p_now timestamptz, p_expires_at timestamptz, p_pending text[], p_queued text[])
+    p_namespace text, p_keys text[], p_now timestamptz, p_expires_at timestamptz, p_pending text[], p_queued text[],
+    p_priorities smallint[] = null)
 returns table (key text, event_id bigint, event_uid uuid, won boolean, msg_id bigint)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -46,7 +47,9 @@ begin
         with ins as (
             insert into core.event_keys as e (namespace, key, event_id, event_uid, expires_at, msg_id)
             select p_namespace, s.k, nextval('core.event_id_seq'), gen_random_uuid(), p_expires_at,
-                   case when s.k = any (p_pending) then nextval(v_next) end
+                   case when s.k = any (p_pending)
+                        then nextval(v_next) + coalesce(core_private.default_offset(
+                                 p_namespace, p_priorities[array_position(p_pending, s.k)]), 0) end
               from (select u.k from unnest(v_todo) u(k) order by u.k collate "C") s
             on conflict do nothing
             returning e.key, e.event_id, e.event_uid, e.msg_id)
@@ -81,4 +84,4 @@ begin
     end loop;
     return query select u.* from unnest(v_keys, v_ids, v_uids, v_won, v_msgs) u;
 end $$;
-comment on function core_private.claim_keys(text, text[], timestamptz, timestamptz, text[], text[]) is 'For each distinct key the event it stands for, whether this call won it, and the message drawn for it, if it is among p_pending. Raises 40001 or 40P01 where Postgres does; both mean: run the transaction again.';
+comment on function core_private.claim_keys(text, text[], timestamptz, timestamptz, text[], text[], smallint[]) is 'For each distinct key the event it stands for, whether this call won it, and the message drawn for it, if it is among p_pending (p_priorities is parallel to that). Raises 40001 or 40P01 where Postgres does; both mean: run the transaction again.';

@@ -35,6 +35,7 @@ declare
     v_depth          integer := 0;
     v_while          text;
     v_held_id        bigint;
+    v_priority       smallint;
     v_caller         name    := case when current_setting('role') = 'none' then session_user::name
                                      else current_setting('role')::name end;
 begin
@@ -63,10 +64,10 @@ begin
     if p_options is distinct from '{}' then
         select o.dedupe_key, o.ordering_key, o.due_at, o.headers, o.producer,
                o.correlation_id, o.causation_uid, o.broadcast, o.authored_at, o.tags, o.depth,
-               o.dedupe_while
+               o.dedupe_while, o.priority
           into v_dedupe_key, v_ordering_key, v_due_at, v_headers, v_producer,
                v_correlation_id, v_causation_uid, v_broadcast, v_authored_at, v_tags, v_depth,
-               v_while
+               v_while, v_priority
           from core_private.parse_emit_options(p_options, v_now) o;
     end if;
 
@@ -77,7 +78,7 @@ begin
           from core_private.claim_keys(
                    p_namespace, array[v_dedupe_key], v_now, v_now + v_dedupe_for,
                    case when v_while is null then '{}' else array[v_dedupe_key] end,
-                   case when v_while = 'queued' then array[v_dedupe_key] else '{}' end) k;
+                   case when v_while = 'queued' then array[v_dedupe_key] else '{}' end, array[v_priority]) k;
         if not v_key.won then
             return query select v_key.event_id, v_key.event_uid, null::bigint, true;
             return;
@@ -97,6 +98,13 @@ begin
         v_message := core_private.envelope(
             p_namespace, p_event_type, p_payload, v_now, v_event_id, v_event_uid, v_producer, v_ordering_key,
             v_correlation_id, v_causation_uid, v_broadcast, v_authored_at, v_tags, v_depth);
+        if v_priority is not null then
+            v_message := v_message || jsonb_build_object('priority', v_priority);
+            if v_queue is not null and v_due_at is null and v_held_id is null then
+                v_held_id := nextval(to_regclass(core_private.queue_sequence(v_queue)))
+                             + core_private.default_offset(p_namespace, v_priority);
+            end if;
+        end if;
     end if;
 
     if v_queue is null then
@@ -127,20 +135,20 @@ begin
     end if;
     if v_others then
         v_generation := core_private.deliver_to_others(
-            p_namespace, p_event_type, v_message, v_headers, v_due_at, v_now);
+            p_namespace, p_event_type, v_message, v_headers, v_due_at, v_now, v_priority);
     end if;
 
     insert into core.event_log (
         event_id, namespace, event_type, payload, emitted_at, producer_node_id,
         metadata,
         event_uid, authored_at, correlation_id, causation_uid, depth, ordering_key, tags, headers,
-        deliver_at, consumer_generation, principal)
+        deliver_at, consumer_generation, priority, principal)
     values (
         v_event_id, p_namespace, p_event_type, p_payload, v_now, v_producer,
         case when coalesce(v_message_id, v_held_id) is null then '{}'::jsonb
              else jsonb_build_object('messageId', coalesce(v_message_id, v_held_id)) end,
         v_event_uid, v_authored_at, v_correlation_id, v_causation_uid, v_depth, v_ordering_key, v_tags, v_headers,
-        v_due_at, v_generation,
+        v_due_at, v_generation, v_priority,
         session_user || case when session_user = 'nexus_sql' then coalesce(' as ' || core_private.acting_for(), '')
                              when current_setting('role') in ('none', session_user) then ''
                              else ' as ' || current_setting('role') end);
@@ -150,4 +158,4 @@ begin
     duplicate := false;
     return next;
 end $$;
-comment on function core.emit(text, text, jsonb, jsonb) is 'Emits one event in the caller''s transaction: a log row and a delivery to each matching consumer, or nothing. message_id is that on the default queue, NULL while delayed and for a duplicate. Options: dedupe_key, dedupe_while (queued: the key ends when a node takes the event; pending: when it has been handled), ordering_key, deliver_at or delay, headers, producer, correlation_id, causation_uid, authored_at, tags, depth. broadcast is refused until consumers can do it. Raises NX001, NX002, NX003, NX004, NX005, NX101, NX110, NX401, NX402, NX601, NX604.';
+comment on function core.emit(text, text, jsonb, jsonb) is 'Emits one event in the caller''s transaction: a log row and a delivery to each matching consumer, or nothing. message_id is that on the default queue, NULL while delayed and for a duplicate. Options: dedupe_key, dedupe_while (queued: the key ends when a node takes the event; pending: when it has been handled), ordering_key, deliver_at or delay, headers, producer, correlation_id, causation_uid, authored_at, tags, depth, priority (1 to 4, 1 comes first and is the default; consumers without levels go by order alone). broadcast is refused until consumers can do it. Raises NX001, NX002, NX003, NX004, NX005, NX101, NX110, NX401, NX402, NX601, NX604.';

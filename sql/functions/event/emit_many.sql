@@ -19,6 +19,8 @@ declare
     v_keys       text[] := '{}';
     v_pending    text[] := '{}';
     v_queued     text[] := '{}';
+    v_priorities smallint[];
+    v_prioritised boolean;
     v_src        text;
     v_rows       text;
 begin
@@ -34,17 +36,22 @@ begin
                   from unnest(p_options) with ordinality u(value, n) offset 0) p;
         v_keys := array(select o.value ->> 'dedupe_key' from unnest(p_options) o(value) where o.value ? 'dedupe_key');
         -- The first event with a key speaks for it, also in this.
-        select coalesce(array_agg(f.key), '{}'), coalesce(array_agg(f.key) filter (where f.holds = 'queued'), '{}')
-          into v_pending, v_queued
+        select coalesce(array_agg(f.key), '{}'), coalesce(array_agg(f.key) filter (where f.holds = 'queued'), '{}'),
+               array_agg(f.priority)
+          into v_pending, v_queued,
+               v_priorities
           from (select distinct on (o.value ->> 'dedupe_key')
-                       o.value ->> 'dedupe_key' as key, o.value ->> 'dedupe_while' as holds
+                       o.value ->> 'dedupe_key' as key, o.value ->> 'dedupe_while' as holds,
+                       core_private.priority_of(o.value)::smallint as priority
                   from unnest(p_options) with ordinality o(value, n)
                  where o.value ? 'dedupe_key'
                  order by 1, o.n) f
          where f.holds is not null;
+        v_prioritised := exists (select from unnest(p_options) o(value) where o.value ? 'priority');
     end if;
 
-    select * into v_plan from core_private.delivery_plan(p_namespace, p_event_types, v_at_once, v_delayed);
+    select * into v_plan from core_private.delivery_plan(
+                             p_namespace, p_event_types, v_at_once, v_delayed, p_prioritised => v_prioritised);
     foreach v_queue in array v_plan.queues loop
         perform core_private.wake(v_queue, p_now);
     end loop;
@@ -54,12 +61,12 @@ begin
         v_src := $q$
             keys as materialized (
                 select k.key, k.event_id, k.event_uid, k.won, k.msg_id
-                  from core_private.claim_keys($2, $6, $1, $7, $11, $12) k
+                  from core_private.claim_keys($2, $6, $1, $7, $11, $12, $14) k
                  where cardinality($6) > 0),
             -- duplicate: another event speaks for its dedupe key, of this call or of an earlier one.
             parsed as materialized (
                 select t.n, t.event_type, t.payload, o.dedupe_key, o.ordering_key, o.due_at, o.headers, o.producer,
-                       o.correlation_id, o.causation_uid, o.broadcast, o.authored_at, o.tags, o.depth,
+                       o.correlation_id, o.causation_uid, o.broadcast, o.authored_at, o.tags, o.depth, o.priority,
                        k.event_id as key_id, k.event_uid as key_uid, k.msg_id as held_id, t.given_uid,
                        coalesce(t.principal, $8) as principal,
                        k.key is not null
@@ -75,8 +82,11 @@ begin
             src as materialized (
                 select e.*, core_private.envelope(
                            $2, e.event_type, e.payload, $1, e.event_id, e.event_uid, e.producer, e.ordering_key,
-                           e.correlation_id, e.causation_uid, e.broadcast, e.authored_at, e.tags, e.depth)
-                           as message$q$ || v_plan.columns || $q$
+                           e.correlation_id, e.causation_uid, e.broadcast, e.authored_at, e.tags, e.depth)$q$
+                 || case when v_prioritised then $q$
+                           || case when e.priority is null then '{}'
+                                   else jsonb_build_object('priority', e.priority) end$q$
+                         else '' end || $q$ as message$q$ || v_plan.columns || $q$
                   from ids e
                  where not e.duplicate)$q$;
         v_rows := 'ids i left join src e using (n)';
@@ -104,18 +114,19 @@ begin
             insert into core.event_log (
                 event_id, namespace, event_type, payload, emitted_at, producer_node_id, metadata, event_uid,
                 authored_at, correlation_id, causation_uid, depth, ordering_key, tags, headers, principal,
-                deliver_at, consumer_generation)
+                deliver_at, consumer_generation%5$s)
             select e.event_id, $2, e.event_type, e.payload, $1, e.producer,
                    case when coalesce(%3$s, e.held_id) is null then '{}'::jsonb
                         else jsonb_build_object('messageId', coalesce(%3$s, e.held_id)) end,
                    e.event_uid, e.authored_at, e.correlation_id, e.causation_uid, e.depth, e.ordering_key, e.tags,
-                   e.headers, e.principal, e.due_at, $13
+                   e.headers, e.principal, e.due_at, $13%6$s
               from src e)
         select i.event_id, i.event_uid, %3$s, i.duplicate
           from %4$s
          order by i.n
-        $q$, v_src, v_plan.ctes, v_plan.default_id, v_rows)
+        $q$, v_src, v_plan.ctes, v_plan.default_id, v_rows,
+        case when v_prioritised then ', priority' end, case when v_prioritised then ', e.priority' end)
     using p_now, p_namespace, p_event_types, p_payloads, p_options, v_keys, p_now + v_dedupe_for,
-          core_private.principal(), p_event_uids, p_principals, v_pending, v_queued, v_plan.generation;
+          core_private.principal(), p_event_uids, p_principals, v_pending, v_queued, v_plan.generation, v_priorities;
 end $$;
 comment on function core_private.emit_many(text, text[], jsonb[], jsonb[], timestamptz, uuid[], text[]) is 'Writes events whose arguments have been checked: log, queues, delays. The last two arguments are for events that were accepted earlier: their uids, and who had them emitted. Raises NX004, NX005, NX110, NX604.';

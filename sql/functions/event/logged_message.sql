@@ -9,6 +9,7 @@ as $$
                p_event.causation_uid, false, p_event.authored_at, p_event.tags, p_event.depth)
            operator(pg_catalog.||)
            pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object(
-               'scheduledTaskId', p_event.scheduled_task_id, 'slot', core_private.iso(p_event.slot)))
+               'scheduledTaskId', p_event.scheduled_task_id, 'slot', core_private.iso(p_event.slot),
+               'priority', p_event.priority))
 $$;
 comment on function core_private.logged_message(core.event_log) is 'The message of an event as the log has it.';

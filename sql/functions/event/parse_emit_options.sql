@@ -6,7 +6,7 @@ create or replace function core_private.parse_emit_options(
     p_at      text = '',
     out dedupe_key text, out ordering_key text, out due_at timestamptz, out headers jsonb, out producer text,
     out correlation_id text, out causation_uid uuid, out broadcast boolean, out authored_at timestamptz,
-    out tags text[], out depth integer, out dedupe_while text)
+    out tags text[], out depth integer, out dedupe_while text, out priority smallint)
 returns record
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -14,7 +14,7 @@ as $$
 declare
     v_known constant text[] := array[
         'dedupe_key', 'ordering_key', 'deliver_at', 'delay', 'headers', 'producer', 'correlation_id',
-        'causation_uid', 'broadcast', 'authored_at', 'tags', 'depth', 'dedupe_while'];
+        'causation_uid', 'broadcast', 'authored_at', 'tags', 'depth', 'dedupe_while', 'priority'];
     v_key text;
 begin
     depth := 0;
@@ -101,6 +101,13 @@ begin
         end if;
         depth := (p_options ->> 'depth')::integer;
     end if;
+    if p_options ? 'priority' then
+        if (p_options -> 'priority')::text not in ('1', '2', '3', '4') then
+            perform core_private.fail_option(
+                'priority' || p_at, p_options -> 'priority', 'Give 1 (first), 2, 3 or 4 (last), or leave it out: 1.');
+        end if;
+        priority := nullif((p_options ->> 'priority')::smallint, 1::smallint);
+    end if;
     if p_options ? 'headers' then
         headers := p_options -> 'headers';
         if jsonb_typeof(headers) <> 'object'
@@ -134,4 +141,4 @@ begin
         tags := nullif(array(select jsonb_array_elements_text(p_options -> 'tags')), '{}');
     end if;
 end $$;
-comment on function core_private.parse_emit_options(jsonb, timestamptz, text) is 'The options of emit, checked. due_at is NULL for what is due at once. Raises NX004, NX005, NX604.';
+comment on function core_private.parse_emit_options(jsonb, timestamptz, text) is 'The options of emit, checked. due_at is NULL for what is due at once, priority for 1. Raises NX004, NX005, NX604.';

@@ -7,9 +7,11 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_queue text := (select c.queue_name from core.consumers c where c.consumer_id = p_consumer_id);
-    v_sweep boolean;
+    v_queue  text;
+    v_levels integer;
+    v_sweep  boolean;
 begin
+    select c.queue_name, c.levels into v_queue, v_levels from core.consumers c where c.consumer_id = p_consumer_id;
     buried := 0;
     -- At the head, then what is due beyond the head of a long queue.
     foreach v_sweep in array array[false, true] loop
@@ -18,7 +20,9 @@ begin
                array_agg(c.last_read_at order by c.msg_id) filter (where c.outcome = 'claimed'),
                buried + count(*) filter (where c.outcome = 'buried')
           into ids, cts, ats, buried
-          from core_node.claim(v_queue, '{*}', '{0}', p_limit, p_lease, p_sweep => v_sweep) c;
+          from core_node.claim(v_queue, '{*}', '{0}', p_limit, p_lease, p_sweep => v_sweep,
+                                p_floors => case when v_levels > 1 and not v_sweep
+                                                 then core_private.level_floors(v_levels) end) c;
         exit when ids is not null;
     end loop;
 end $$;

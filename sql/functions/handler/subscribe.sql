@@ -7,7 +7,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_known    constant text[] := array[
-        'consumer', 'timeout', 'from', 'retry', 'unhandled_after', 'max_in_flight', 'rate'];
+        'consumer', 'timeout', 'from', 'retry', 'unhandled_after', 'max_in_flight', 'rate', 'levels'];
     v_now      timestamptz := core_private.now();
     v_name     text;
     v_owner    oid;
@@ -94,4 +94,4 @@ begin
     end if;
     return v_consumer;
 end $$;
-comment on function core.subscribe(text, text, regprocedure, jsonb) is 'Has a function (jsonb) of yours handle the events of that pattern, in a consumer of its own, whose name it returns: that of the option consumer, else that of the function. It is SECURITY DEFINER with a search_path of its own, and its owner, as whom it runs, granted EXECUTE to nexus_guard. Said again, nothing happens. Options: consumer, timeout (of a call by a node), and from, retry, unhandled_after, max_in_flight, rate as in core.create_consumer. Raises 42501, NX004, NX005, NX006, NX007, NX008, NX015, NX101, NX202, NX212, NX214, NX401, NX402.';
+comment on function core.subscribe(text, text, regprocedure, jsonb) is 'Has a function (jsonb) of yours handle the events of that pattern, in a consumer of its own, whose name it returns: that of the option consumer, else that of the function. It is SECURITY DEFINER with a search_path of its own, and its owner, as whom it runs, granted EXECUTE to nexus_guard. Said again, nothing happens. Options: consumer, timeout (of a call by a node), and from, retry, unhandled_after, max_in_flight, rate, levels as in core.create_consumer. Raises 42501, NX004, NX005, NX006, NX007, NX008, NX015, NX101, NX202, NX212, NX214, NX401, NX402.';

@@ -9,7 +9,7 @@ as $$
 declare
     v_known constant text[] := array[
         'schedule_id', 'tags', 'headers', 'ordering_key', 'correlation_id', 'causation_uid',
-        'authored_at', 'producer', 'broadcast', 'depth'];
+        'authored_at', 'producer', 'broadcast', 'depth', 'priority'];
     v_now   timestamptz := core_private.now();
     v_max   integer;
     v_bytes integer;
@@ -42,7 +42,7 @@ begin
     v_meta := jsonb_strip_nulls(jsonb_build_object(
         'ordering_key', o.ordering_key, 'producer', o.producer,
         'correlation_id', o.correlation_id, 'causation_uid', o.causation_uid,
-        'broadcast', nullif(o.broadcast, false), 'headers', o.headers));
+        'broadcast', nullif(o.broadcast, false), 'headers', o.headers, 'priority', o.priority));
     v_hash := sha256(convert_to(
         jsonb_build_array(
             p_namespace, p_event_type, p_payload, core_private.iso(p_at), v_meta,
@@ -111,4 +111,4 @@ begin
         message = format('scheduled event %s keeps vanishing', v_id),
         hint = 'Run the transaction again.';
 end $$;
-comment on function core.schedule_event(text, text, jsonb, timestamptz, jsonb) is 'Emits one event at p_at or soon after, if the caller''s transaction commits; returns its schedule_id, which becomes its event_uid. Options: schedule_id (the same content again is no error and changes nothing; it is one event''s in its namespace), tags, headers, ordering_key, correlation_id, causation_uid, authored_at, producer, depth. What core.emit would refuse then is refused now. Raises NX001, NX002, NX003, NX004, NX005, NX006, NX101, NX209, NX401, NX402, NX601, NX604.';
+comment on function core.schedule_event(text, text, jsonb, timestamptz, jsonb) is 'Emits one event at p_at or soon after, if the caller''s transaction commits; returns its schedule_id, which becomes its event_uid. Options: schedule_id (the same content again is no error and changes nothing; it is one event''s in its namespace), tags, headers, ordering_key, correlation_id, causation_uid, authored_at, producer, depth, priority. What core.emit would refuse then is refused now. Raises NX001, NX002, NX003, NX004, NX005, NX006, NX101, NX209, NX401, NX402, NX601, NX604.';

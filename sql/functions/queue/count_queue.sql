@@ -21,6 +21,7 @@ declare
     v_newest   timestamptz;
     v_oldest   timestamptz;
     v_of       double precision; -- how many there are by the statistics
+    v_levels   bigint;
 begin
     select 0, 0, 0, 0, false into queue_length, visible, in_flight, waiting, length_is_estimate;
     if to_regclass(v_relation) is null then
@@ -42,6 +43,29 @@ begin
                     $q$, v_relation)
                    into queue_length, visible, in_flight, v_newest, v_oldest
                   using v_now;
+                v_levels := (
+                    select c.levels
+                      from core.queues q
+                      join core.consumers c on c.consumer_id = q.consumer_id
+                     where q.queue_name = p_queue);
+                if v_levels > 1 then
+                    execute format($q$
+                        select max(b.enqueued_at), min(a.enqueued_at)
+                          from generate_series(0, $1 - 1) l
+                         cross join lateral (
+                            select q.enqueued_at
+                              from %1$s q
+                             where q.msg_id >= l * 1000000000000000
+                             order by q.msg_id limit 1) a
+                         cross join lateral (
+                            select q.enqueued_at
+                              from %1$s q
+                             where q.msg_id < (l + 1) * 1000000000000000
+                             order by q.msg_id desc limit 1) b
+                        $q$, v_relation)
+                       into v_newest, v_oldest
+                      using v_levels;
+                end if;
                 waiting := queue_length - visible - in_flight;
                 newest_msg_age_seconds := case when isfinite(v_newest) then
                     least(greatest(extract(epoch from v_now - v_newest), 0), 2147483647)::integer end;

@@ -124,7 +124,7 @@ begin
              limit $13 + 1),
         sent as (
             insert into %2$s (msg_id, read_ct, enqueued_at, vt, message, headers) overriding system value
-            select nextval(%3$L::regclass), 0, $4, $4,
+            select %3$s, 0, $4, $4,
                    core_private.logged_message(m.event) || jsonb_build_object('replay', $14::text), (m.event).headers
               from mine m
              where m.n <= $13
@@ -133,7 +133,8 @@ begin
         select (select count(*) from chunk), (select max(c.event_id) from chunk c),
                (select count(*) from sent), (select max(m.event_id) from mine m where m.n <= $13),
                exists (select from mine m where m.n > $13)
-        $q$, v_where, v_relation, core_private.queue_sequence(v_consumer.queue_name),
+        $q$, v_where, v_relation,
+        core_private.next_id_sql(v_consumer.queue_name, 'core_private.logged_message(m.event)'),
         case when p_filter ? 'event_ids' then ' and c.event_id = any ($7)' end)
        into v_looked, v_last, v_sent, v_sent_to, v_more
       using p_namespace, v_from, v_until, v_now,

@@ -37,7 +37,7 @@ func TestCompletion(t *testing.T) {
 		"task pause -n shop ping ":                "",
 		"node drain -n shop ":                     "shop-1",
 		"consumer pause -n shop ":                 "default mailer",
-		"consumer alter -n shop x --reset ":       "retry unhandled-after max-in-flight rate",
+		"consumer alter -n shop x --reset ":       "retry unhandled-after max-in-flight rate levels",
 		"queue purge core_events_m":               "core_events_mall core_events_mall__stock core_events_mall_dlq",
 		"task schedule x @daily a --overlap ":     "allow skip queue_one",
 		"dlq resolve --as ":                       "handled_by_handler ignored",

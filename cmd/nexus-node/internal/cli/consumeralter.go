@@ -12,7 +12,7 @@ import (
 )
 
 // resettable are the options that --reset takes back.
-var resettable = []string{"retry", "unhandled-after", "max-in-flight", "rate"}
+var resettable = []string{"retry", "unhandled-after", "max-in-flight", "rate", "levels"}
 
 // altered is what -o json prints.
 type altered struct {
@@ -84,6 +84,6 @@ matches none of them. With --backfill it also gets what is in the log, matches, 
 	f.StringVar(&backfill, "backfill", "", "beginning, or a time of the past, RFC 3339: also what is in the log from then on")
 	f.StringArrayVar(&reset, "reset", nil, "back to what the namespace says, or to no limit: "+strings.Join(resettable, ", ")+"; may be given often")
 	f.BoolVar(&dryRun, "dry-run", false, "do it, say what would be removed, and roll back")
-	addConsumerOptions(cmd, &change.Retry, &change.UnhandledAfter, &change.MaxInFlight, &change.Rate, false)
+	addConsumerOptions(cmd, &change.Retry, &change.UnhandledAfter, &change.MaxInFlight, &change.Levels, &change.Rate, false)
 	return cmd
 }

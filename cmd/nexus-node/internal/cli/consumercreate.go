@@ -51,23 +51,24 @@ consumer show says how far they are.`,
 	f := cmd.Flags()
 	f.StringArrayVar(&patterns, "pattern", nil, `events that it gets: a type, "order.*", "order:*" or "*"; may be given often`)
 	f.StringVar(&from, "from", "", "now, beginning, or a time of the past, RFC 3339: also what is in the log from then on (default now)")
-	addConsumerOptions(cmd, &opts.Retry, &opts.UnhandledAfter, &opts.MaxInFlight, &opts.Rate, true)
+	addConsumerOptions(cmd, &opts.Retry, &opts.UnhandledAfter, &opts.MaxInFlight, &opts.Levels, &opts.Rate, true)
 	return cmd
 }
 
 // addConsumerOptions adds the flags that create and alter share; defaults says whether what is left out takes its default, or stays.
-func addConsumerOptions(cmd *cobra.Command, retry *nexus.RetryPolicy, unhandledAfter *time.Duration, maxInFlight *int, rate *string, defaults bool) {
+func addConsumerOptions(cmd *cobra.Command, retry *nexus.RetryPolicy, unhandledAfter *time.Duration, maxInFlight, levels *int, rate *string, defaults bool) {
 	def := func(value string) string { return either(defaults, " (default "+value+")", "") }
 	f := cmd.Flags()
 	f.IntVar(maxInFlight, "max-in-flight", 0, "deliveries in hand at once, over all nodes"+def("no limit"))
 	f.StringVar(rate, "rate", "", "deliveries in a time, over all nodes: 5/s, 100/min"+def("no limit"))
+	f.IntVar(levels, "levels", 0, "how many priorities of events it tells apart, up to 4"+def("1"))
 	f.DurationVar(unhandledAfter, "unhandled-after", 0, "how long a type that no node handles may wait"+def("the namespace's"))
 	addRetry(f, retry, func(string) string { return def("the namespace's") })
 }
 
 // givenZero refuses a zero that would be no option at all.
 func givenZero(cmd *cobra.Command) error {
-	for _, name := range []string{"max-in-flight", "unhandled-after"} {
+	for _, name := range []string{"max-in-flight", "levels", "unhandled-after"} {
 		if f := cmd.Flags().Lookup(name); f.Changed && (f.Value.String() == "0" || f.Value.String() == "0s") {
 			return usage(cmd, "--"+name+" is "+f.Value.String()+"; give more, or leave it out")
 		}

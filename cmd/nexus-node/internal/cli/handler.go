@@ -54,7 +54,7 @@ the line that mends it. docs/guides/sql-handlers.md has a whole one.`,
 	f.StringVar(&opts.Consumer, "consumer", "", "name of its consumer (default that of the function)")
 	f.DurationVar(&opts.Timeout, "timeout", 0, "how long one call may take (default 30s)")
 	f.StringVar(&from, "from", "", "now, beginning, or a time of the past, RFC 3339: also what is in the log from then on (default now)")
-	addConsumerOptions(cmd, &opts.Retry, &opts.UnhandledAfter, &opts.MaxInFlight, &opts.Rate, true)
+	addConsumerOptions(cmd, &opts.Retry, &opts.UnhandledAfter, &opts.MaxInFlight, &opts.Levels, &opts.Rate, true)
 	return cmd
 }
 

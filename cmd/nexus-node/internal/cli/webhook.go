@@ -95,6 +95,7 @@ prints the secret, which is not shown again; for a webhook that was there as ask
 	flags.addSecret(cmd)
 	cmd.Flags().StringArrayVar(&patterns, "pattern", nil, `events that it gets: a type, "order.*" or "*"; may be given often`)
 	cmd.Flags().IntVar(&flags.given.MaxInFlight, "max-in-flight", 0, "POSTs at once of all nodes (default no limit)")
+	cmd.Flags().IntVar(&flags.given.Levels, "levels", 0, "how many priorities of events it tells apart, up to 4 (default 1)")
 	cmd.Flags().StringVar(&flags.given.Rate, "rate", "", `POSTs in a time of all nodes, such as "100/min" (default no limit)`)
 	return cmd
 }

@@ -58,9 +58,11 @@ var running = []runningPage{
 		holds: `(select string_agg(n, ' ' order by n) = 'cancelled 2 discarded 1 handled_by_handler 1 ignored 1 replayed 27' from (
 			select resolution || ' ' || count(*) as n from core.dead_letters group by resolution) r)`},
 	{page: "docs/guides/cloudevents-ingress.md", before: `select core.create_namespace('shop')`, holds: `(select count(*) = 2 from core.audit_log where action ~ 'ingress')`},
-	{page: "docs/guides/fan-out.md", holds: `(select array_agg(name order by name) = '{default,invoices,mailer,stock}' from core.consumers)
+	{page: "docs/guides/fan-out.md", holds: `(select array_agg(name order by name) = '{default,invoices,mailer,reports,stock}' from core.consumers)
+		and (select levels = 3 from core.consumer_status where consumer = 'reports')
+		and (select array_agg(msg_id / 1000000000000000 order by msg_id) = '{0,1,1}' from pgmq.q_core_events_store__reports)
 		and (select (patterns, max_in_flight, rate, backfill)::text = '("{order.*,refund.*}",8,,waiting)' from core.consumer_status where consumer = 'stock')
-		and (select count(*) = 9 from core.audit_log where action ~ '_consumer$')`},
+		and (select count(*) = 11 from core.audit_log where action ~ '_consumer$')`},
 	{page: "docs/guides/replay.md", holds: `(select state = 'done' from core.replays)`},
 	{page: "docs/guides/webhooks.md", before: `select core.create_namespace('shop')`,
 		holds: `(select count(*) = 6 from core.audit_log where action ~ 'webhook|_consumer')`},
