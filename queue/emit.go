@@ -38,7 +38,7 @@ type EmitOptions struct {
 	Headers       map[string]string // names that begin with "nexus-" are refused
 	CorrelationID string            // default: that of the delivery in the context, or else its UID
 	CausationUID  uuid.UUID         // default: the UID of the delivery in the context
-	Broadcast     bool              // for every node; refused until consumers can do it: [nexus.CodeOptionValue]
+	Broadcast     bool              // to each node of the namespace as well, see docs/guides/broadcast.md; not with a delay
 	AuthoredAt    time.Time         // when it happened, if that is not now
 	Tags          []string
 

@@ -101,10 +101,14 @@ func TestEmitOptionsArrive(t *testing.T) {
 	if diff := cmp.Diff(want, log(t, db, r.EventID)); diff != "" {
 		t.Errorf("in the log (-want +got):\n%s", diff)
 	}
-	_, err = node.Emit(t.Context(), db.Pool, "order.placed", nil, &queue.EmitOptions{Broadcast: true})
+	_, err = node.Emit(t.Context(), db.Pool, "order.placed", nil, &queue.EmitOptions{Broadcast: true, Delay: time.Hour})
 	wantError(t, err, nexus.ErrInvalid, nexus.CodeOptionValue, "broadcast")
-	_, err = node.EmitBatch(t.Context(), db.Pool, []queue.Emission{{Type: "a"}, {Type: "a", EmitOptions: queue.EmitOptions{Broadcast: true}}})
+	_, err = node.EmitBatch(t.Context(), db.Pool, []queue.Emission{{Type: "a"}, {Type: "a", EmitOptions: queue.EmitOptions{Broadcast: true, Delay: time.Hour}}})
 	wantError(t, err, nexus.ErrInvalid, nexus.CodeOptionValue, "broadcast[2]")
+	one, err := node.Emit(t.Context(), db.Pool, "order.placed", nil, &queue.EmitOptions{Broadcast: true})
+	if err != nil || dbtest.Get[int64](db, "select event_id from core.broadcasts") != one.EventID {
+		t.Errorf("a broadcast: %v", err)
+	}
 }
 
 func TestEmitLater(t *testing.T) {

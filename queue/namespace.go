@@ -17,6 +17,7 @@ type NamespaceOptions struct {
 	UnhandledAfter  time.Duration     // how long a type that nobody handles may wait before it is reported (1 h)
 	MaxPayloadBytes int64             // 8 MB
 	DedupeFor       time.Duration     // how long dedupe keys are remembered (7 days)
+	KeepBroadcasts  time.Duration     // how long broadcasts are kept for nodes that have not read them (1 day)
 	DefaultConsumer Switch            // On; Off for namespaces that use named consumers only
 	Restricted      Switch            // On: only roles that the namespace is granted to may use it (Off)
 }
@@ -78,6 +79,7 @@ func (n *NamespaceOptions) encode(op string) (string, error) {
 		o.Duration("unhandled_after", n.UnhandledAfter)
 		o.Number("max_payload_bytes", n.MaxPayloadBytes)
 		o.Duration("dedupe_for", n.DedupeFor)
+		o.Duration("keep_broadcasts", n.KeepBroadcasts)
 		o.Text("default_consumer", string(n.DefaultConsumer))
 		o.Switch("restricted", string(n.Restricted))
 	}

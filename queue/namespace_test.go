@@ -20,6 +20,7 @@ type settings struct {
 	UnhandledAfter  time.Duration
 	MaxPayloadBytes int
 	DedupeFor       time.Duration
+	KeepBroadcasts  time.Duration
 	DefaultConsumer bool
 	Restricted      bool
 }
@@ -27,7 +28,7 @@ type settings struct {
 func stored(t *testing.T, db *dbtest.DB, namespace nexus.Namespace) settings {
 	t.Helper()
 	rows, err := db.Owner.Query(t.Context(), `select coalesce(metadata::text, ''), coalesce(retry::text, ''), unhandled_after, max_payload_bytes, dedupe_for,
-		default_consumer, restricted from core.namespaces where namespace = $1`, string(namespace))
+		keep_broadcasts, default_consumer, restricted from core.namespaces where namespace = $1`, string(namespace))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +44,7 @@ func TestNamespaceOptionsArrive(t *testing.T) {
 	ctx := t.Context()
 	opts := &queue.NamespaceOptions{
 		Metadata: json.RawMessage(`{"team":"till"}`), Retry: nexus.RetryPolicy{MaxAttempts: -1, Base: time.Second, Jitter: -1},
-		UnhandledAfter: 90 * time.Minute, MaxPayloadBytes: 4096, DedupeFor: time.Hour, DefaultConsumer: queue.On, Restricted: queue.On,
+		UnhandledAfter: 90 * time.Minute, MaxPayloadBytes: 4096, DedupeFor: time.Hour, KeepBroadcasts: 2 * time.Hour, DefaultConsumer: queue.On, Restricted: queue.On,
 	}
 	for _, want := range []bool{true, false} { // the second time it is there already
 		if made, err := queue.EnsureNamespace(ctx, db.Owner, ns, opts); err != nil || made != want {
@@ -52,7 +53,7 @@ func TestNamespaceOptionsArrive(t *testing.T) {
 	}
 	want := settings{
 		Metadata: `{"team": "till"}`, Retry: `{"base": "1.000000s", "jitter": 0, "max_attempts": -1}`, UnhandledAfter: 90 * time.Minute,
-		MaxPayloadBytes: 4096, DedupeFor: time.Hour, DefaultConsumer: true, Restricted: true,
+		MaxPayloadBytes: 4096, DedupeFor: time.Hour, KeepBroadcasts: 2 * time.Hour, DefaultConsumer: true, Restricted: true,
 	}
 	if diff := cmp.Diff(want, stored(t, db, ns)); diff != "" {
 		t.Errorf("created (-want +got):\n%s", diff)

@@ -21,7 +21,7 @@ type EventOptions struct {
 	AuthoredAt    time.Time         // when it happened; default: when it was scheduled
 	Producer      string            // recorded with the event as the node that produced it
 	Priority      int               // 1 (first) to 4 (last), for consumers with levels; 0: 1
-	Broadcast     bool              // for every node; refused until consumers can do it: [nexus.CodeOptionValue]
+	Broadcast     bool              // to each node of the namespace as well, those there are then
 }
 
 // Outcome says what became of a scheduled event. Of the three answers to a call that comes too late or twice none is an error.

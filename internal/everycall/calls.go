@@ -28,7 +28,7 @@ var arguments = map[string]string{
 	"p_at": "now() + interval '2 days'", "p_reason": "'everycall'", "p_resolution": "'ignored'", "p_role": "'nexus_reader'",
 	"p_duty": "'read'", "p_confirm": "{queue}", "p_filter": "jsonb_build_object('ids', jsonb_build_array({dead}))", "p_state": "'active'",
 	"p_given": "true", "p_key": "7", "p_keys": "array[{queue}]", "p_for": "'1 s'", "p_policy": "'{}'", "p_attempt": "1",
-	"p_producer_node_id": "null", "p_event_ids": "array[{event}]::bigint[]",
+	"p_producer_node_id": "null", "p_holder": "'01900000-0000-7000-8000-00000000cafe'", "p_turn": "1", "p_event_ids": "array[{event}]::bigint[]",
 }
 
 // Nothing fails in calls of settle and its like: what they acknowledge is enough.
@@ -51,6 +51,10 @@ var All = map[string]Function{
 		'namespace', {namespace}, 'name', 'x', 'cron_expression', '0 4 * * *', 'event_type', 'a.made'))`}},
 	"backfill_task(text,text,timestamp with time zone,timestamp with time zone)": {By: ByName},
 	"backfill_task(uuid,timestamp with time zone,timestamp with time zone)":      {By: ByID},
+	"ack_broadcast":                        {By: ByID, Refuses: "NX301"},
+	"claim_broadcast":                      {By: ByID},
+	"holds_broadcast":                      {By: ByID},
+	"settle_broadcast":                     {By: ByID, Arguments: map[string]string{"p_result": `'{}'`}},
 	"cancel_deliveries":                    {By: ByName},
 	"cancel_scheduled_event":               {By: ByID},
 	"claim":                                {By: ByName},

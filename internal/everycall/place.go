@@ -62,7 +62,7 @@ declare
 	task  uuid;
 	id    bigint;
 begin
-	perform core_node.register_node(ns, ns || '-node', true, array[made]);
+	perform core_node.register_node(ns, ns || '-node', true, array[made], '{"broadcasts": ["a.*"]}');
 	perform core.create_consumer(ns, 'spare', '{never}');
 	perform core.create_ingress_token(ns, 'sparetoken');
 	perform core.create_webhook(ns, 'sparehook', 'https://shop.example/' || ns, '{never}');

@@ -6,7 +6,7 @@ import (
 )
 
 // SourceKinds are the kinds of work that a dead letter can have been, those of core_private.source_kinds().
-var SourceKinds = []string{"delivery", "lane", "task", "trigger", "workflow_step", "workflow_compensation"}
+var SourceKinds = []string{"delivery", "broadcast", "lane", "task", "trigger", "workflow_step", "workflow_compensation"}
 
 // DeadLetterFilter picks unresolved dead letters. Zero fields match all.
 type DeadLetterFilter struct {

@@ -32,6 +32,7 @@ begin
       ('core.find_event', '{nexus_reader}'),
       ('core_private.backfills_of', '{nexus_reader}'),
       ('core_private.limits_of', '{nexus_reader}'),
+      ('core_private.unread_of', '{nexus_reader}'),
       ('core_private.unhandled_types', '{nexus_reader}'),
       ('core_private.handler_trouble', '{nexus_reader}'),
       ('core_private.handler_oid', '{nexus_reader}'),
@@ -95,6 +96,10 @@ begin
       ('core_node.heartbeat', '{nexus_consumer}'),
       ('core.touch_node_heartbeat', '{nexus_consumer}'),
       ('core_node.must_drain', '{nexus_consumer}'),
+      ('core_node.claim_broadcast', '{nexus_consumer}'),
+      ('core_node.ack_broadcast', '{nexus_consumer}'),
+      ('core_node.settle_broadcast', '{nexus_consumer}'),
+      ('core_node.holds_broadcast', '{nexus_consumer}'),
       ('core_node.reap_nodes', '{nexus_consumer}'),
       ('core_node.fire_due', '{nexus_consumer,nexus_operator,nexus_scheduler}'),
       ('core.tick', '{nexus_consumer,nexus_operator,nexus_scheduler}'),
@@ -194,7 +199,7 @@ begin
     with listed (name) as (values
       ('namespaces'), ('namespace_grants'), ('nodes'), ('event_log'), ('consumers'), ('queues'), ('dead_letters'),
       ('delivery_errors'), ('error_codes'), ('delayed'), ('parked'),
-      ('scheduled_tasks'), ('task_slots'), ('task_runs'), ('scheduled_events'), ('audit_log'), ('webhooks'), ('ingress_tokens')
+      ('scheduled_tasks'), ('task_slots'), ('task_runs'), ('scheduled_events'), ('audit_log'), ('webhooks'), ('ingress_tokens'), ('broadcasts')
     ),
     relation as (
       select c.oid, n.nspname, c.relname as name, c.relkind, c.relowner,

@@ -11,6 +11,7 @@ set search_path = pg_catalog, pg_temp
 as $$
     values
         ('delivery', 'redeliver', 'why_not_redelivered'),
+        ('broadcast', 'rebroadcast', 'why_not_rebroadcast'),
         ('lane', null, null),
         ('task', 'refire', 'why_not_refired'),
         ('trigger', null, null),

@@ -105,6 +105,10 @@ begin
                              + core_private.default_offset(p_namespace, v_priority);
             end if;
         end if;
+        if v_broadcast then
+            perform core_private.store_broadcast(
+                p_namespace, v_event_id, v_event_uid, p_event_type, v_message, v_headers, v_now);
+        end if;
     end if;
 
     if v_queue is null then
@@ -158,4 +162,4 @@ begin
     duplicate := false;
     return next;
 end $$;
-comment on function core.emit(text, text, jsonb, jsonb) is 'Emits one event in the caller''s transaction: a log row and a delivery to each matching consumer, or nothing. message_id is that on the default queue, NULL while delayed and for a duplicate. Options: dedupe_key, dedupe_while (queued: the key ends when a node takes the event; pending: when it has been handled), ordering_key, deliver_at or delay, headers, producer, correlation_id, causation_uid, authored_at, tags, depth, priority (1 to 4, 1 comes first and is the default; consumers without levels go by order alone). broadcast is refused until consumers can do it. Raises NX001, NX002, NX003, NX004, NX005, NX101, NX110, NX401, NX402, NX601, NX604.';
+comment on function core.emit(text, text, jsonb, jsonb) is 'Emits one event in the caller''s transaction: a log row and a delivery to each matching consumer, or nothing. message_id is that on the default queue, NULL while delayed and for a duplicate. Options: dedupe_key, dedupe_while (queued: the key ends when a node takes the event; pending: when it has been handled), ordering_key, deliver_at or delay, headers, producer, correlation_id, causation_uid, authored_at, tags, depth, priority (1 to 4, 1 comes first and is the default; consumers without levels go by order alone), broadcast (to each node of the namespace as well; not with a delay). Raises NX001, NX002, NX003, NX004, NX005, NX101, NX110, NX401, NX402, NX601, NX604.';

@@ -22,6 +22,7 @@ declare
     v_priorities smallint[];
     v_prioritised boolean;
     v_src        text;
+    v_broadcast  text := '';
     v_rows       text;
 begin
     select n.dedupe_for into v_dedupe_for from core.namespaces n where n.namespace = p_namespace;
@@ -48,6 +49,18 @@ begin
                  order by 1, o.n) f
          where f.holds is not null;
         v_prioritised := exists (select from unnest(p_options) o(value) where o.value ? 'priority');
+        if exists (select from unnest(p_options) o(value) where o.value @> '{"broadcast": true}') then
+            v_broadcast := $q$,
+                broadcast as (
+                    insert into core.broadcasts (
+                        namespace, cluster, xid, event_id, event_uid, event_type, emitted_at, message, headers)
+                    select $2, core_private.cluster_id(), pg_current_xact_id(), e.event_id, e.event_uid, e.event_type,
+                           $1, e.message, e.headers
+                      from src e
+                     where e.broadcast
+                     order by e.n)$q$;
+            perform core_private.wake(core_private.broadcast_key(p_namespace), p_now);
+        end if;
     end if;
 
     select * into v_plan from core_private.delivery_plan(
@@ -124,7 +137,7 @@ begin
         select i.event_id, i.event_uid, %3$s, i.duplicate
           from %4$s
          order by i.n
-        $q$, v_src, v_plan.ctes, v_plan.default_id, v_rows,
+        $q$, v_src, v_plan.ctes || v_broadcast, v_plan.default_id, v_rows,
         case when v_prioritised then ', priority' end, case when v_prioritised then ', e.priority' end)
     using p_now, p_namespace, p_event_types, p_payloads, p_options, v_keys, p_now + v_dedupe_for,
           core_private.principal(), p_event_uids, p_principals, v_pending, v_queued, v_plan.generation, v_priorities;

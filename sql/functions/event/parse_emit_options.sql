@@ -85,12 +85,11 @@ begin
             perform core_private.fail_option('broadcast' || p_at, p_options -> 'broadcast', 'Give true or false.');
         end if;
         broadcast := (p_options ->> 'broadcast')::boolean;
-        -- Accepted, it would be a promise: nothing delivers to more than one node of a consumer.
-        if broadcast then
+        -- Who is alive then is not known now.
+        if broadcast and due_at is not null then
             raise exception using errcode = 'NX005', column = 'broadcast' || p_at,
-                message = format('broadcast%s cannot be true yet: the event would go to one node', p_at),
-                hint = 'Leave broadcast out. What every process has to hear of, send by NOTIFY as well, '
-                    || 'and let each of them LISTEN.';
+                message = format('broadcast%s cannot be true for an event that is delayed', p_at),
+                hint = 'Have it emitted at that time: core.schedule_event takes the option broadcast.';
         end if;
     end if;
     if p_options ? 'depth' then

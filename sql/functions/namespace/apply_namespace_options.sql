@@ -9,6 +9,7 @@ begin
            retry = coalesce(p_options -> 'retry', n.retry),
            unhandled_after = coalesce((p_options ->> 'unhandled_after')::interval, n.unhandled_after),
            dedupe_for = coalesce((p_options ->> 'dedupe_for')::interval, n.dedupe_for),
+           keep_broadcasts = coalesce((p_options ->> 'keep_broadcasts')::interval, n.keep_broadcasts),
            max_payload_bytes = coalesce((p_options ->> 'max_payload_bytes')::integer, n.max_payload_bytes),
            default_consumer = coalesce((p_options ->> 'default_consumer')::boolean, n.default_consumer),
            restricted = coalesce((p_options ->> 'restricted')::boolean, n.restricted),

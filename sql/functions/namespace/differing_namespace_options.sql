@@ -9,7 +9,8 @@ as $$
     with stored as (
         select jsonb_build_object(
                    'metadata', n.metadata, 'unhandled_after', n.unhandled_after::text,
-                   'dedupe_for', n.dedupe_for::text, 'max_payload_bytes', n.max_payload_bytes,
+                   'dedupe_for', n.dedupe_for::text, 'keep_broadcasts', n.keep_broadcasts::text,
+                   'max_payload_bytes', n.max_payload_bytes,
                    'default_consumer', n.default_consumer, 'restricted', n.restricted,
                    'retry', core_private.retry_defaults() || n.retry) as options
           from core.namespaces n
@@ -22,7 +23,7 @@ as $$
     ),
     compared as (
         select g.path, s.options #>> g.path as is_now, p_options #>> g.path as given,
-               case when g.path <@ '{unhandled_after}' or g.path <@ '{dedupe_for}'
+               case when g.path <@ '{unhandled_after}' or g.path <@ '{dedupe_for,keep_broadcasts}'
                          or g.path in ('{retry,base}', '{retry,max}')
                     then (s.options #>> g.path)::interval is distinct from (p_options #>> g.path)::interval
                     when g.path <@ '{default_consumer}'

@@ -81,7 +81,9 @@ begin
         end if;
     end if;
     delete from core.event_keys k where k.namespace = p_namespace;
-    delete from core_private.wake_flags f where f.key = any (v_queues);
+    delete from core.broadcasts b where b.namespace = p_namespace;
+    delete from core_private.wake_flags f
+     where f.key = any (v_queues) or f.key = core_private.broadcast_key(p_namespace);
     delete from core.namespaces n where n.namespace = p_namespace;
     delete from core_private.locks l where l.name = 'namespace ' || p_namespace;
     foreach v_queue in array v_queues loop

@@ -90,6 +90,7 @@ begin
            principal = core_private.principal(), session_pid = pg_backend_pid(),
            drain_requested_at = null
      where n.node_id = v_id;
+    perform core_private.begin_broadcasts(p_namespace, v_id, p_info -> 'broadcasts', v_now);
     perform core_private.put_capabilities(v_id, v_inc, p_namespace, p_types, v_consumers, '{}');
     perform set_config('lock_timeout', v_patience, true);
     return query
@@ -97,4 +98,4 @@ begin
           from core.nodes n
          where n.node_id = v_id;
 end $$;
-comment on function core_node.register_node(text, text, boolean, text[], jsonb, text[]) is 'For nodes: registers under p_node_id, with the event types (patterns) it handles, for the consumer default or for those of p_consumers, which is parallel to p_types; returns its incarnation. A live twin, or any node of a namespace that is closed to the caller, is NX204 if the id was given, else the id is numbered; one of the same login and host whose session is gone was killed and is no twin, nor is one whose process the caller found gone (core_node.node_process). Raises NX006, NX008, NX101, NX102, NX204, NX401, NX402.';
+comment on function core_node.register_node(text, text, boolean, text[], jsonb, text[]) is 'For nodes: registers under p_node_id, with the event types (patterns) it handles, for the consumer default or for those of p_consumers, which is parallel to p_types; returns its incarnation. A live twin, or any node of a namespace that is closed to the caller, is NX204 if the id was given, else the id is numbered; one of the same login and host whose session is gone was killed and is no twin, nor is one whose process the caller found gone (core_node.node_process). With p_info.broadcasts, an array of patterns, it has a cursor over the broadcasts of its namespace, or goes on with the one it had. Raises NX006, NX008, NX101, NX102, NX204, NX401, NX402.';

@@ -10,9 +10,8 @@ begin
            array_agg(e.event_type order by u.n) as types,
            array_agg(e.payload order by u.n) as payloads,
            array_agg(e.principal order by u.n) as principals,
-           -- Events were scheduled with broadcast before it was refused; they go to one node, as they would have.
            array_agg(
-               e.metadata - 'broadcast'
+               e.metadata
                || jsonb_build_object('authored_at', core_private.iso(e.message_timestamp), 'depth', e.depth)
                || case when e.tags is null then '{}' else jsonb_build_object('tags', e.tags) end
                order by u.n) as options

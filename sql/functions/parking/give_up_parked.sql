@@ -21,8 +21,9 @@ begin
     if to_regclass(core_private.queue_relation(core.dead_letter_queue_name_for_namespace(p_namespace))) is null then
         return jsonb_build_object('buried', 0, 'removed', 0);
     end if;
-    -- In the consumer default it is removed when another consumer had it: one that was there when the
-    -- event was emitted. Times of one format, compared as text: a message sent by hand may hold anything.
+    -- In the consumer default it is removed when others had it: a broadcast the nodes, or another consumer that was
+    -- there when the event was emitted. Times of one format, compared as text: a message sent by hand may hold
+    -- anything.
     execute format($q$
         with old as (
             delete from core.parked p
@@ -34,10 +35,12 @@ begin
             returning p.*),
         judged as materialized (
             select o.*,
-                   $5 = 'default' and exists (
-                       select
-                         from core_private.consumers_of($4, array[o.event_type], false) c
-                        where o.message ->> 'emittedAt' collate "C" >= core_private.iso(c.created_at)
+                   $5 = 'default' and (
+                       o.message @> '{"broadcast": true}'
+                       or exists (
+                           select
+                             from core_private.consumers_of($4, array[o.event_type], false) c
+                            where o.message ->> 'emittedAt' collate "C" >= core_private.iso(c.created_at))
                    ) as elsewhere
               from old o),
         back as (

@@ -25,7 +25,12 @@ begin
             select q.queue_name
               from core.queues q
               join core.namespaces n on n.namespace = q.namespace
-             where q.queue_name = k and core_private.has_duty(n.namespace, 'consume', n.restricted)) w
+             where q.queue_name = k and core_private.has_duty(n.namespace, 'consume', n.restricted)
+             union all
+            select k
+              from core.namespaces n
+             where k = core_private.broadcast_key(n.namespace) and n.namespace = substr(k, 12)
+               and core_private.has_duty(n.namespace, 'consume', n.restricted)) w
          order by w.key
         on conflict (key) do update
            set waiting_until = case when p_for = interval '0' then excluded.waiting_until
@@ -34,4 +39,4 @@ begin
         null;
     end;
 end $$;
-comment on function core_node.wait_for_wake(text[], interval) is 'For nodes: says that somebody waits for these queues, or for the key timers, so that emit and schedules notify on channel nexus_wake. Zero ends the waiting. Raises NX006.';
+comment on function core_node.wait_for_wake(text[], interval) is 'For nodes: says that somebody waits for these queues, for the broadcasts of a namespace (broadcasts: and its name), or for the key timers, so that emit and schedules notify on channel nexus_wake. Zero ends the waiting. Raises NX006.';

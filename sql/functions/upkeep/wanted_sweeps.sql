@@ -10,6 +10,7 @@ as $$
         ('reap', 'core_node.reap_nodes()', '10 seconds', 'tick', 20),
         ('express', 'core_private.sweep_express()', '10 seconds', 'tick', 25),
         ('expire_keys', 'core_private.expire_keys()', '1 minute', 'tick', 30),
+        ('broadcasts', 'core_private.expire_broadcasts()', '1 minute', 'tick', 31),
         ('tombstones', 'core_private.remove_tombstones()', '1 minute', 'tick', 35),
         ('expire_slots', 'core_private.expire_slots()', '1 hour', 'tick', 36),
         ('cron', 'core.sync_cron_jobs()', '1 minute', 'tick', 37),

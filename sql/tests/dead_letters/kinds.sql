@@ -27,13 +27,13 @@ select 'shop', 'default', k.kind, '{"queue": "core_events_shop", "msgId": 1}', '
 select is(
     (select string_agg(concat_ws(' ', p.source_kind, coalesce(p.not_replayable, 'yes')), ', ' order by p.source_kind)
        from core.preview_dead_letters('{"namespace": "shop"}') p),
-    'delivery yes, lane its source is gone, task its source is gone, trigger its source is gone, '
+    'broadcast its source is gone, delivery yes, lane its source is gone, task its source is gone, trigger its source is gone, '
         || 'workflow_compensation its source is gone, workflow_step its source is gone',
     'a preview says which can be replayed');
 select is(
     (select (r.matched, r.done, r.skips)::text
        from core.replay_dead_letters('{"namespace": "shop"}', '{"dry_run": true}') r),
-    (select (6, 1, jsonb_build_array(jsonb_build_object('why', 'its source is gone', 'count', 5,
+    (select (7, 1, jsonb_build_array(jsonb_build_object('why', 'its source is gone', 'count', 6,
                  'ids', jsonb_agg(l.dead_letter_id order by l.dead_letter_id))))::text
        from core.dead_letters l
       where l.source_kind <> 'delivery'),
@@ -42,7 +42,7 @@ select is(
     (select string_agg(k.kind, ' ' order by k.kind)
        from core_private.source_kinds() k
       where (select p.count from core.preview_dead_letters(jsonb_build_object('source', k.kind)) p) = 1),
-    'delivery lane task trigger workflow_compensation workflow_step', 'a filter picks one kind');
+    'broadcast delivery lane task trigger workflow_compensation workflow_step', 'a filter picks one kind');
 select throws_ok($$select core.preview_dead_letters('{"source": "letter"}')$$, 'NX009', 'source cannot be "letter"',
     'and no other');
 

@@ -1,8 +1,9 @@
 -- I3: the rows of a restricted namespace are seen by nobody who has no grant, wherever they stand
 -- holds: I3
 select core.create_namespace('closed', '{"restricted": true}'), core.create_namespace('open');
-select core_node.register_node(n, n || '1', true, '{a}') from unnest(array['closed', 'open']) n;
+select core_node.register_node(n, n || '1', true, '{a}', '{"broadcasts": ["a"]}') from unnest(array['closed', 'open']) n;
 select core.emit_batch(n, '{a,a,a}', '{1,2,3}', array[null, null, '{"delay": "1 h"}']::jsonb[]) from unnest(array['closed', 'open']) n;
+select core.emit(n, 'never', '4', '{"broadcast": true}') from unnest(array['closed', 'open']) n;
 select core_node.claim('core_events_' || n, '{a}', '{0}', 1, '30 s') from unnest(array['closed', 'open']) n;
 select core.schedule_event(n, 'a', '1', core.now()) from unnest(array['closed', 'open']) n;
 select core.drain_node(n || '1') from unnest(array['closed', 'open']) n;

@@ -108,7 +108,7 @@ UID. The payload is JSON: the second argument, or a file, or, where either is "-
 	f.StringVar(&opts.CorrelationID, "correlation-id", "", "what the event belongs to")
 	f.StringVar(&causation, "causation-uid", "", "UID of the event that caused this one")
 	f.IntVar(&opts.Priority, "priority", 0, "1 (first, the default) to 4 (last), for consumers with levels")
-	f.BoolVar(&opts.Broadcast, "broadcast", false, "for every node instead of one; refused yet")
+	f.BoolVar(&opts.Broadcast, "broadcast", false, "to each node of the namespace as well, those there are then")
 	f.StringVar(&authored, "authored-at", "", "when it happened, RFC 3339; default: when it was scheduled")
 	f.StringArrayVar(&opts.Tags, "tag", nil, "a tag; may be repeated")
 	return cmd

@@ -38,8 +38,7 @@ func TestAtSchedule(t *testing.T) {
 			t.Error(d)
 		}
 	}
-	s.fails(exitUsage, []string{"code: NX005", "field: --broadcast"}, "at", "schedule", "x", "--in", "1h", "--broadcast")
-	s.fails(exitUsage, []string{"code: NX005", "field: --broadcast"}, "emit", "x", "--broadcast")
+	s.fails(exitUsage, []string{"code: NX005", "field: --broadcast"}, "emit", "x", "--broadcast", "--delay", "1h")
 	later := okJSON[done](s, "at", "schedule", "later", "--in", "90m")
 	if at := dbtest.Get[time.Time](db, `select fire_at from core.scheduled_events where schedule_id = $1`, later.ID); !at.Equal(start.Add(90 * time.Minute)) {
 		t.Errorf("--in 90m is %s", at)

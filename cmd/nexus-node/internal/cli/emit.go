@@ -71,7 +71,7 @@ comes on stdin. Without one it is {}.`,
 	f.StringVar(&opts.CorrelationID, "correlation-id", "", "what the event belongs to")
 	f.StringVar(&causation, "causation-uid", "", "UID of the event that caused this one")
 	f.IntVar(&opts.Priority, "priority", 0, "1 (first, the default) to 4 (last), for consumers with levels")
-	f.BoolVar(&opts.Broadcast, "broadcast", false, "for every node instead of one; refused yet")
+	f.BoolVar(&opts.Broadcast, "broadcast", false, "to each node of the namespace as well; not with a delay")
 	f.StringVar(&authored, "authored-at", "", "when it happened, if not now, RFC 3339")
 	f.StringArrayVar(&opts.Tags, "tag", nil, "a tag; may be repeated")
 	return cmd

@@ -53,6 +53,7 @@ var running = []runningPage{
 	{page: "docs/guides/schedules.md", yaml: true, holds: `exists (select from core.scheduled_tasks where name = 'reconcile')`},
 	{page: "docs/guides/woken-at-night.md"},
 	{page: "docs/guides/one-shots.md"},
+	{page: "docs/guides/broadcast.md", before: `select core.create_namespace('shop')`, holds: `(select count(*) >= 2 from core.broadcasts where event_type = 'config.changed')`},
 	{page: "docs/guides/unhandled-types.md"},
 	{page: "docs/guides/dead-letters.md", not: []string{"nexus-node events cancel"}, before: shopDeadLetters,
 		holds: `(select string_agg(n, ' ' order by n) = 'cancelled 2 discarded 1 handled_by_handler 1 ignored 1 replayed 27' from (

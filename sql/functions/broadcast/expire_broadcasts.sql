@@ -1,0 +1,65 @@
+-- By age alone: a node that is away for long does not keep them. What it had not read is counted at its cursor, so that
+-- it is not lost unseen. What waits for another attempt has its own copy.
+create or replace function core_private.expire_broadcasts(p_limit integer = 10000)
+returns jsonb
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_now    timestamptz := core_private.now();
+    v_stop   timestamptz := clock_timestamp() + interval '10 seconds';
+    v_closed text[] := core_private.closed_namespaces();
+    v_space  text := '';
+    v_keep   interval;
+    v_gone   bigint := 0;
+    v_missed bigint := 0;
+    v_n      bigint;
+    v_m      bigint;
+begin
+    loop
+        select b.namespace, n.keep_broadcasts
+          into v_space, v_keep
+          from core.broadcasts b
+          left join core.namespaces n using (namespace)
+         where b.namespace > v_space
+         order by b.namespace
+         limit 1;
+        exit when not found;
+        continue when v_space = any (v_closed);
+        loop
+            with gone as (
+                delete from core.broadcasts b
+                 using (
+                    select x.broadcast_id
+                      from core.broadcasts x
+                     where x.namespace = v_space and x.emitted_at <= v_now - coalesce(v_keep, '0')
+                     order by x.emitted_at
+                     limit p_limit
+                       for update skip locked) old
+                 where b.broadcast_id = old.broadcast_id
+                returning b.cluster, b.xid, b.broadcast_id, b.event_type),
+            unread as (
+                select c.node_id, count(*) as n
+                  from core_private.broadcast_cursors c
+                  join gone g on g.cluster = c.cluster
+                 where c.namespace = v_space and core_private.is_unread(c, g.xid, g.broadcast_id)
+                   and g.broadcast_id is distinct from c.taken_id
+                   and exists (select from unnest(c.patterns) p where core_private.matches(p, g.event_type))
+                 group by c.node_id),
+            noted as (
+                update core_private.broadcast_cursors c
+                   set missed = c.missed + u.n, missed_at = v_now
+                  from unread u
+                 where c.node_id = u.node_id
+                returning u.n)
+            select (select count(*) from gone), (select coalesce(sum(n), 0) from noted)
+              into v_n, v_m;
+            v_gone := v_gone + v_n;
+            v_missed := v_missed + v_m;
+            exit when v_n < p_limit or clock_timestamp() > v_stop;
+        end loop;
+        exit when clock_timestamp() > v_stop;
+    end loop;
+    return jsonb_build_object('removed', v_gone, 'missed', v_missed);
+end $$;
+comment on function core_private.expire_broadcasts(integer) is 'Removes broadcasts that are older than keep_broadcasts of their namespace, p_limit a statement; says how many, and how many nodes had not read them.';

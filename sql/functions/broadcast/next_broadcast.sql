@@ -1,0 +1,47 @@
+-- What is visible in p_target and not in p_seen has either an id that was running in p_seen, or one from its xmax on.
+-- Asked for in these two parts, each is a range of the index: a transaction that is held open for long does not
+-- make what was read since be read again. All of the first part comes before the second, in the order of ids. Of two
+-- lower bounds the index would use either, so there is one.
+create or replace function core_private.next_broadcast(
+    p_namespace text, p_cluster bigint, p_seen pg_snapshot, p_target pg_snapshot, p_at_xid xid8, p_at_id bigint,
+    p_types text[] = null)
+returns core.broadcasts
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_late xid8[];
+    v_row  core.broadcasts;
+begin
+    if p_at_xid < pg_snapshot_xmax(p_seen) then
+        v_late := array(select x from pg_snapshot_xip(p_seen) x where pg_visible_in_snapshot(x, p_target));
+        if v_late <> '{}' then
+            select b.*
+              into v_row
+              from core.broadcasts b
+             where b.namespace = p_namespace and b.xid = any (v_late) and (b.xid, b.broadcast_id) > (p_at_xid, p_at_id)
+               and b.cluster = p_cluster
+               and (p_types is null
+                    or exists (select from unnest(p_types) p where core_private.matches(p, b.event_type)))
+             order by b.xid, b.broadcast_id
+             limit 1;
+            if found then
+                return v_row;
+            end if;
+        end if;
+        p_at_xid := pg_snapshot_xmax(p_seen);
+        p_at_id := 0;
+    end if;
+    select b.*
+      into v_row
+      from core.broadcasts b
+     where b.namespace = p_namespace and (b.xid, b.broadcast_id) > (p_at_xid, p_at_id)
+       and b.xid < pg_snapshot_xmax(p_target)
+       and b.cluster = p_cluster and pg_visible_in_snapshot(b.xid, p_target)
+       and (p_types is null
+            or exists (select from unnest(p_types) p where core_private.matches(p, b.event_type)))
+     order by b.xid, b.broadcast_id
+     limit 1;
+    return v_row;
+end $$;
+comment on function core_private.next_broadcast(text, bigint, pg_snapshot, pg_snapshot, xid8, bigint, text[]) is 'The first broadcast behind a place that is visible in p_target and not in p_seen, of some types or of any; NULL if there is none.';
