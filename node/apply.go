@@ -15,6 +15,7 @@ func (h *Handler) Remove() {
 	for _, c := range h.node.consumers {
 		c.remove(h)
 	}
+	h.node.broadcasts.remove(h)
 	h.node.mu.Unlock()
 	h.calls.remove()
 }

@@ -67,7 +67,11 @@ type plan struct {
 	made      map[*Handler]*handlers.Handler
 	asked     map[*Handler]settings // of those that were made, as they were then
 	metrics   *observe.Metrics      // nil: none
-	wake      *pgx.ConnConfig
+
+	broadcasts        *handlers.Handlers // nil: none
+	broadcastHandlers []*Handler         // the same, as they were registered
+
+	wake *pgx.ConnConfig
 }
 
 // planned are the handlers of one consumer.
@@ -87,6 +91,9 @@ func (n *Node) plan() (*plan, error) {
 	if err := p.take(n.consumers, new(plan)); err != nil {
 		return nil, err
 	}
+	if err := p.takeBroadcasts(n.broadcasts); err != nil {
+		return nil, err
+	}
 	return p, p.effective(n.pool, n.registered())
 }
 
@@ -95,6 +102,9 @@ func (n *Node) replan(p *plan) (*plan, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	next := *p
+	if err := p.sameBroadcasts(n.broadcasts); err != nil {
+		return nil, err
+	}
 	if err := next.take(n.consumers, p); err != nil {
 		return nil, err
 	}

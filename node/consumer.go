@@ -39,7 +39,7 @@ func (n *Node) registered() (all []*Handler) {
 	for _, c := range n.consumers {
 		all = append(all, c.handlers...)
 	}
-	return all
+	return append(all, n.broadcasts.handlers...)
 }
 
 // hosted is a consumer whose events a node handles, with what runs its handlers.

@@ -86,8 +86,15 @@ func connsOf(pool *pgxpool.Pool) int { return max(int(pool.Config().MaxConns), 1
 
 // noneIdle refuses settings of handlers that another one leaves nothing to.
 func (s *plan) noneIdle() error {
+	all := make([]*handlers.Handlers, 0, len(s.consumers)+1)
 	for _, c := range s.consumers {
-		err := c.handlers.NoneIdle(s.Timeout)
+		all = append(all, c.handlers)
+	}
+	if s.broadcasts != nil {
+		all = append(all, s.broadcasts)
+	}
+	for _, hs := range all {
+		err := hs.NoneIdle(s.Timeout)
 		if idle, ok := errors.AsType[*handlers.Idle](err); ok {
 			return invalid(fmt.Sprintf("Handler(%s).%s", idle.Handler, idle.Field), err.Error(), "give both the same, or leave one of them out")
 		}

@@ -123,6 +123,15 @@ func child(url, mode string) error {
 			select {}
 		})
 		return n.Run(ctx)
+	case "broadcast":
+		n = node.New(pool, node.Config{Namespace: ns, ID: "fixed"})
+		n.Broadcasts().On("*", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error {
+			if d.Type == "killer" {
+				os.Exit(137)
+			}
+			return note(ctx, tx, "fixed", d)
+		}).Retry.MaxAttempts = 3
+		return n.Run(ctx)
 	case "leased":
 		n.OnLeased("x", func(ctx context.Context, d *nexus.Delivery) error {
 			_, err := pool.Exec(ctx, `insert into public.effect values ($1, $2)`, d.UID, d.Attempt)

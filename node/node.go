@@ -14,25 +14,26 @@ type Node struct {
 	pool *pgxpool.Pool
 	cfg  Config
 
-	mu        sync.Mutex
-	consumers []*consumer // the first one is "default"
-	services  []Service
-	declared  int // of the services, by Work
-	ran       bool
-	state     *running        // nil before Run has registered and after it
-	drain     chan struct{}   // closed when somebody asked to drain
-	grace     context.Context // of whoever asked first
-	ended     chan struct{}   // closed when Run has returned
-	begun     chan struct{}   // closed when the node has registered, or has ended without
-	open      func()          // closes it, once
-	run       *run            // from then on
+	mu         sync.Mutex
+	consumers  []*consumer // the first one is "default"
+	broadcasts *consumer
+	services   []Service
+	declared   int // of the services, by Work
+	ran        bool
+	state      *running        // nil before Run has registered and after it
+	drain      chan struct{}   // closed when somebody asked to drain
+	grace      context.Context // of whoever asked first
+	ended      chan struct{}   // closed when Run has returned
+	begun      chan struct{}   // closed when the node has registered, or has ended without
+	open       func()          // closes it, once
+	run        *run            // from then on
 }
 
 // New touches no database and returns no error: what is wrong with cfg or with a registration comes out of Run and Work. pool
 // serves the transactions of handlers; the node opens up to six connections of its own, with the pool's settings.
 func New(pool *pgxpool.Pool, cfg Config) *Node {
 	n := &Node{
-		pool: pool, cfg: cfg, consumers: []*consumer{{name: defaultConsumer}},
+		pool: pool, cfg: cfg, consumers: []*consumer{{name: defaultConsumer}}, broadcasts: &consumer{name: broadcastConsumer},
 		drain: make(chan struct{}), ended: make(chan struct{}), begun: make(chan struct{}),
 	}
 	n.open = sync.OnceFunc(func() { close(n.begun) })

@@ -216,6 +216,10 @@ func (r *run) run(ctx context.Context, n *Node) error {
 		one.Start()
 		r.runners.add(one)
 	}
+	if b := r.receive(); b != nil {
+		b.Start()
+		r.runners.add(b)
+	}
 	// The helpers outlive drained: handlers that are given time to finish need a node that still counts as alive.
 	helping, end := context.WithCancelCause(r.values)
 	r.fail = end
@@ -286,6 +290,9 @@ func (r *run) register(ctx context.Context, p *plan) error {
 		info["version"] = b.Main.Version
 		info["program"] = b.Path
 	}
+	if p.broadcasts != nil {
+		info["broadcasts"] = p.broadcasts.Patterns()
+	}
 	if me := self(); me != (process{}) {
 		info["process"] = me
 		// One that ended while the database stood still said no goodbye that arrived; its session may still be there.
@@ -326,7 +333,8 @@ func (r *run) again(ctx context.Context, asked uuid.UUID) error {
 
 // warnOfIdleLimit says beforehand what would otherwise look like failures of handlers.
 func (r *run) warnOfIdleLimit(ctx context.Context) {
-	if !slices.ContainsFunc(r.consumers, func(c *planned) bool { return c.handlers.Transactional() }) {
+	if !slices.ContainsFunc(r.consumers, func(c *planned) bool { return c.handlers.Transactional() }) &&
+		(r.broadcasts == nil || !r.broadcasts.Transactional()) {
 		return
 	}
 	limit, err := member.IdleLimit(ctx, r.pool)

@@ -10,12 +10,12 @@ import (
 // ranks lists the packages below the module's path from the lowest to the highest; "" is the root, package nexus.
 var ranks = [][]string{
 	{"", "sql", "sql/roles", "internal/seldom", "webhook/signature", "cmd/nexus-node/internal/config"},
-	{"internal/db", "internal/work", "internal/pgdev", "internal/places", "internal/cloudevent", "internal/post"},
+	{"internal/db", "internal/work", "internal/pgdev", "internal/places", "internal/cloudevent", "internal/post", "internal/envelope"},
 	{"internal/feed"},
 	{"internal/lease", "internal/invoke"},
 	{"internal/handlers", "internal/svc"},
 	{"internal/engine", "internal/readmodel", "internal/telemetry", "internal/member", "internal/sqlwork"},
-	{"internal/consume", "internal/batch", "internal/pgmqueue"},
+	{"internal/consume", "internal/batch", "internal/pgmqueue", "internal/broadcast"},
 	{"queue", "operate", "deadletter", "schedule", "trigger", "outbox", "migrate"},
 	{"cronsync", "workflow", "webhook", "sqlhandler", "ingress", "internal/doctor", "internal/observe"},
 	{"node", "dashboard"},

@@ -64,17 +64,21 @@ type Loop struct {
 
 // NewLoop prepares a loop; nothing runs yet.
 func NewLoop(cfg engine.Config, source Source) *Loop {
+	most := cfg.Places.Total()
+	if cfg.One {
+		most = 1
+	}
 	l := &Loop{
 		Config: cfg,
 		Feed:   cfg.Feed(source),
 		source: source,
 		limits: map[*handlers.Handler]*limit{},
-		slots:  make([]*task, cfg.Places.Total()),
+		slots:  make([]*task, most),
 	}
 	if l.Turn == nil {
 		l.Turn = new(engine.Turn)
 	}
-	l.share = cfg.Places.Join(cfg.Places.Total(), l.placed)
+	l.share = cfg.Places.Join(most, l.placed)
 	l.work.L, l.changed.L = &l.mu, &l.mu
 	l.keeper = cfg.Keeper(source, &l.mu)
 	l.patterns, l.maxAttempts = cfg.Handlers.Attempts()
@@ -258,8 +262,10 @@ func (l *Loop) want(now time.Time) int {
 		}
 	}
 	switch {
-	case room <= 0:
+	case l.One && l.running+outstanding+l.settling > 0, room <= 0:
 		return 0
+	case l.One:
+		return 1
 	case outstanding < free:
 		return min(room, maxBatch)
 	case room < maxBatch/2 && room < (free+prefetch)/2:

@@ -25,6 +25,7 @@ const ExitMargin = 900 * time.Millisecond
 type Config struct {
 	Handlers   *handlers.Handlers
 	Places     *places.Places // shared with other engines, and as many handlers at most run at once
+	One        bool           // of consume: one item at a time, and none is claimed before the last one is settled
 	Lease      time.Duration
 	Poll       time.Duration
 	Values     context.Context // what handlers' contexts inherit but for its end

@@ -17,6 +17,7 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/envelope"
 	"github.com/nexuspg/nexus/internal/feed"
 	"github.com/nexuspg/nexus/internal/invoke"
 	"github.com/nexuspg/nexus/internal/work"
@@ -89,6 +90,14 @@ func boundTo(d *nexus.Delivery) *delivery {
 func AckIn(ctx context.Context, q nexus.DBTX, d *nexus.Delivery) error {
 	if err := db.Given("ack", q); err != nil {
 		return err
+	}
+	// A delivery of another source knows by itself how it is settled.
+	if d != nil {
+		if other, ok := nexus.Bound(d).(interface {
+			AckIn(ctx context.Context, q nexus.DBTX) error
+		}); ok {
+			return other.AckIn(ctx, q)
+		}
 	}
 	m := boundTo(d)
 	switch {
@@ -281,9 +290,9 @@ func (s *Deliveries) delivery(msgID int64, readCt int32, readAt *int64, begun in
 	if readAt != nil {
 		m.readAt = *readAt
 	}
-	decodeEvent(message, &m.d.Event)
+	envelope.Decode(message, &m.d.Event)
 	var alone int
-	m.d.Headers, m.d.Deferrals, alone, m.due = decodeHeaders(headers)
+	m.d.Headers, m.d.Deferrals, alone, m.due = envelope.Headers(headers)
 	m.alone = alone > 0 && alone == int(readCt)
 	if m.d.Deferrals >= int(readCt+begun) {
 		m.d.Deferrals = 0 // each one follows a read: this count was sent by hand

@@ -1,4 +1,5 @@
-package pgmqueue
+// Package envelope reads the form that an event has on a queue, and among the broadcasts.
+package envelope
 
 import (
 	"bytes"
@@ -25,12 +26,12 @@ const (
 // reserved begins the headers that are Nexus's own; handlers do not see them.
 const reserved = "nexus-"
 
-// decodeEvent reads a message. Anyone may send to a pgmq queue, so nothing about it is taken for granted: what is no envelope
+// Decode reads a message. Anyone may send to a pgmq queue, so nothing about it is taken for granted: what is no envelope
 // arrives whole as RawType, and a field of the wrong kind in an envelope is left unset rather than failing the delivery.
 //
 // It is the one thing done in Go for each event, so it goes over the text once and leaves the payload where it is. The text is
 // jsonb's: valid, and without a key twice.
-func decodeEvent(message []byte, e *nexus.Event) {
+func Decode(message []byte, e *nexus.Event) {
 	*e = nexus.Event{}
 	for key, value := range fields(message) {
 		switch string(key) {
@@ -217,9 +218,9 @@ func alphanumeric(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// decodeHeaders splits the headers of a message into the user's, the count of deferrals, the read at which it was claimed alone and the time it was due. Values that are
+// Headers splits the headers of a message into the user's, the count of deferrals, the read at which it was claimed alone and the time it was due. Values that are
 // no strings came from another pgmq client and are shown as their JSON text.
-func decodeHeaders(raw []byte) (user map[string]string, deferrals, alone int, due time.Time) {
+func Headers(raw []byte) (user map[string]string, deferrals, alone int, due time.Time) {
 	if len(raw) == 0 {
 		return nil, 0, 0, due
 	}

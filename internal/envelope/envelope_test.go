@@ -1,4 +1,4 @@
-package pgmqueue
+package envelope
 
 import (
 	"encoding/json"
@@ -45,7 +45,7 @@ func TestDecodeEvent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got nexus.Event
-			decodeEvent([]byte(c.message), &got)
+			Decode([]byte(c.message), &got)
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -54,12 +54,12 @@ func TestDecodeEvent(t *testing.T) {
 }
 
 func TestDecodeHeaders(t *testing.T) {
-	user, deferrals, alone, due := decodeHeaders([]byte(`{"traceparent": "00-a", "n": 7, "nexus-deferrals": 2, "nexus-alone": 4, "nexus-due": "2026-01-01T00:00:00Z"}`))
+	user, deferrals, alone, due := Headers([]byte(`{"traceparent": "00-a", "n": 7, "nexus-deferrals": 2, "nexus-alone": 4, "nexus-due": "2026-01-01T00:00:00Z"}`))
 	if diff := cmp.Diff(map[string]string{"traceparent": "00-a", "n": "7"}, user); diff != "" || deferrals != 2 || alone != 4 || !due.Equal(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)) {
 		t.Errorf("deferrals %d, due %s, user's headers:\n%s", deferrals, due, diff)
 	}
 	for _, raw := range []string{``, `null`, `[1]`, `{"nexus-deferrals": "x"}`, `{"nexus-deferrals": -1}`, `{"nexus-failures": 3, "nexus-due": "soon"}`} {
-		if user, deferrals, alone, due := decodeHeaders([]byte(raw)); user != nil || deferrals != 0 || alone != 0 || !due.IsZero() {
+		if user, deferrals, alone, due := Headers([]byte(raw)); user != nil || deferrals != 0 || alone != 0 || !due.IsZero() {
 			t.Errorf("%s: %v, %d", raw, user, deferrals)
 		}
 	}
@@ -110,6 +110,6 @@ func BenchmarkDecodeEvent(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var e nexus.Event
-		decodeEvent(message, &e)
+		Decode(message, &e)
 	}
 }
