@@ -148,6 +148,7 @@ var mutants = []mutant{
 	{"broadcast age is that of the namespace", "core_private.expire_broadcasts", []string{"coalesce(v_keep, '0')", "interval '1 day'"}, "broadcast/expire", false},
 	{"broadcast what is missed is counted", "core_private.expire_broadcasts", []string{"set missed = c.missed + u.n", "set missed = c.missed"}, "broadcast/expire", false},
 	{"broadcast what was read is not missed", "core_private.expire_broadcasts", []string{"and core_private.is_unread(c, g.xid, g.broadcast_id)", ""}, "broadcast/expire", false},
+	{"broadcast lag is that of who lives", "core_node.metrics_sample", []string{"filter (where n.state in ('starting', 'active', 'draining'))", ""}, "broadcast/metrics", false},
 	{"RS4 a cursor of another cluster is set anew", "core_node.claim_broadcast", []string{"if v_cursor.cluster <> v_cluster or", "if"}, "broadcast/reset", false},
 	{"RS4 so is one that is ahead", "core_node.claim_broadcast", []string{"or pg_snapshot_xmax(v_cursor.seen) > pg_snapshot_xmax(v_snapshot) then", "then"}, "broadcast/reset", false},
 	{"RS4 what was not read comes along", "core_private.reset_cursor", []string{"and core_private.is_unread(p_cursor, b.xid, b.broadcast_id)", "and false"}, "broadcast/reset", false},

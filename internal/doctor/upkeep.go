@@ -28,6 +28,7 @@ var upkeep = []probe{
 	{name: "consumers", why: "the events of a consumer that is paused wait, and one whose backfill stands lacks what was before it", rows: true, look: lookConsumers},
 	{name: "SQL handlers", why: "the events of a handler in SQL that may not be called wait", rows: true, look: lookHandlers},
 	{name: "nexus:work", why: "without this job of pg_cron handlers in SQL wait for a node, and no other role may run them", look: lookWorkJob},
+	{name: "broadcasts", why: "each node has to read them before they are removed by their age", rows: true, look: lookBroadcasts},
 	{name: "queue tables", why: "forced row security or triggers of others on a queue's table hide messages or slow every emit", look: lookQueueTables},
 }
 
@@ -378,4 +379,33 @@ func lookWebhooks(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		lines = append(lines, statement("select core.resume_consumer('%s', '%s'); -- as a member of nexus_operator, once its receiver is back", w.Namespace, w.Name))
 	}
 	return warn(lines, "%s", some(said)), nil
+}
+
+// lagging is from when on a broadcast that a live node has not handled is worth a line.
+const lagging = 5 * time.Minute
+
+func lookBroadcasts(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
+	rows, err := pool.Query(ctx, `select c.namespace || '/' || c.node_id || ' ' || w.what
+		  from core.broadcast_cursors c
+		 cross join lateral (values
+			(c.lag > $1::pg_catalog.interval and c.state in ('starting', 'active', 'draining'), 'has not handled a broadcast of ' || pg_catalog.date_trunc('second', c.lag) || ' ago'
+				|| coalesce(': ' || pg_catalog.left(c.last_error, 100), '')),
+			(c.missed_at > core.now() - interval '1 day', 'has missed ' || c.missed || ', which were removed by their age'),
+			(c.reset_at > core.now() - interval '1 day', c.reset_reason)) w (is_so, what)
+		 where w.is_so
+		 order by 1 limit 100`, lagging.String())
+	if err != nil {
+		return finding{}, err
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return finding{}, err
+	}
+	if len(found) == 0 {
+		return ok("no live node is %s behind, none has missed one for a day", lagging), nil
+	}
+	return warn(mend{
+		advice("see what the handlers of that node are at: nexus-node node cursors -n \"\""),
+		advice("a node that is to stay away for long needs a longer time: nexus-node namespace alter NAME --keep-broadcasts 72h"),
+	}, "%s", some(found)), nil
 }

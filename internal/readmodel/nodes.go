@@ -15,6 +15,19 @@ func Nodes(namespace string) List {
 	}
 }
 
+// Cursors lists what nodes have read of the broadcasts of their namespaces.
+func Cursors(namespace string) List {
+	return List{
+		What: "list cursors over broadcasts",
+		SQL: `select node_id, namespace, state, unread, lag, in_hand, retrying, missed, last_error, reset_at
+		   from core.broadcast_cursors
+		  where $1::text = '' or namespace = $1::text`,
+		Args:  []any{namespace},
+		Names: []string{"node_id", "namespace", "state", "unread", "lag", "in_hand", "retrying", "missed", "last_error", "reset_at"},
+		Keys:  []Key{{"namespace", "text"}, {"node_id", "text"}},
+	}
+}
+
 // Sweeps lists the pieces of upkeep: when each last ran, how long it took, and why it failed.
 func Sweeps() List {
 	return List{

@@ -90,6 +90,10 @@ var (
 		"Queues whose tables are missing, that of dead letters among them: nothing is emitted to them, handled or buried. core.lost_queues names them.", nil}
 	DeadLetters = Metric{"nexus_dead_letters_unresolved", Gauge, perSpace,
 		"Dead letters that nobody has replayed or resolved; 10,001 means that many or more.", nil}
+	BroadcastLag = Metric{"nexus_broadcast_lag_seconds", Gauge, perSpace,
+		"Age of the oldest broadcast that a live node of the namespace has not handled, 0 where there is none; not there without nodes that handle broadcasts.", nil}
+	BroadcastsMissed = Metric{"nexus_broadcasts_missed", Gauge, perSpace,
+		"Broadcasts that were removed by their age before a node had read them, of the nodes that are known.", nil}
 	SweepAge = Metric{"nexus_sweep_age_seconds", Gauge, []string{LabelSweep},
 		"Time since a piece of upkeep last ran well, on any node or by pg_cron; since it was installed if it never did.", nil}
 	SweepInterval = Metric{"nexus_sweep_interval_seconds", Gauge, []string{LabelSweep},
@@ -106,6 +110,6 @@ func Metrics() []Metric {
 		EventsEmitted, EventsDelivered, EventsRetried, EventsDeadLettered, EventsReleased, LeasesLost, ClaimsHeldBack,
 		HandlerDuration, HandlersRunning, PickupLag, ClaimBatch,
 		HeartbeatAge, FetchAge, Ready, HandlersStuck,
-		QueueMessages, QueueOldest, QueuesLost, DeadLetters, SweepAge, SweepInterval, SweepFailures, SampleAge,
+		QueueMessages, QueueOldest, QueuesLost, DeadLetters, BroadcastLag, BroadcastsMissed, SweepAge, SweepInterval, SweepFailures, SampleAge,
 	}
 }

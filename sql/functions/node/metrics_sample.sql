@@ -55,6 +55,16 @@ begin
                       from core.dead_letters d
                      where d.namespace = p_namespace and d.resolved_at is null
                      limit 10001) d),
+            'broadcasts', (
+                select jsonb_build_object(
+                           'lag_seconds', coalesce(extract(epoch from v_now - min(u.oldest)
+                               filter (where n.state in ('starting', 'active', 'draining'))), 0),
+                           'missed', sum(c.missed))
+                  from core_private.broadcast_cursors c
+                  join core.nodes n on n.node_id = c.node_id
+                 cross join lateral core_private.unread_of(c.node_id) u
+                 where c.namespace = p_namespace
+                having count(*) > 0),
             'sweeps', (
                 select coalesce(
                            jsonb_agg(
@@ -82,4 +92,4 @@ begin
           from core_private.metric_samples m
          where m.namespace = p_namespace);
 end $$;
-comment on function core_node.metrics_sample(text, interval) is 'For nodes: the queues of a namespace by consumer (lost: its table is missing), how many queues are lost, its unresolved dead letters (counted up to 10,001) and the sweeps, counted at most once in p_max_age, whoever asks. Raises NX006, NX101, NX401, NX402.';
+comment on function core_node.metrics_sample(text, interval) is 'For nodes: the queues of a namespace by consumer (lost: its table is missing), how many queues are lost, its unresolved dead letters (counted up to 10,001), the lag of its broadcasts (null: no node handles any) and the sweeps, counted at most once in p_max_age, whoever asks. Raises NX006, NX101, NX401, NX402.';

@@ -83,6 +83,7 @@ var lines = map[string][]look{
 	"events list":     {{"", 810}, {"-n ns5 --type type.15", 730}, {"-n ns2", 5000}, {"-n ns1", 3000}, {"-n ns5", 5100}},
 	"namespace list":  {{"", 250}},
 	"node list":       {{"", 380}},
+	"node cursors":    {{"", 380}},
 	"queue list":      {{"", 7500}, {"-n ns5", 1400}, {"--limit 2", 2700}},
 	"queue peek":      {{"core_events_ns1", 1600}},
 	"sweeps":          {{"", 120}},

@@ -79,7 +79,7 @@ var resumeTask = regexp.MustCompile(`select core\.resume_task\('[0-9a-f-]+'\);`)
 // listedBy are the commands that show what a hint says is listed somewhere.
 var listedBy = strings.NewReplacer(
 	"core.namespaces.", "nexus-node namespace list.", "core.task_status", "nexus-node task list", "core.consumers", "nexus-node consumer list", "core.queues", "nexus-node queue list",
-	"core.queue_metrics", "nexus-node queue list", "core.node_status", "nexus-node node list", "core.unresolved_dead_letters", "nexus-node dlq list",
+	"core.queue_metrics", "nexus-node queue list", "core.node_status", "nexus-node node list", "core.broadcast_cursors", "nexus-node node cursors", "core.unresolved_dead_letters", "nexus-node dlq list",
 	"core.scheduled_events", "nexus-node at list", "core.pending_scheduled_events", "nexus-node at list", "core.sweep_status", "nexus-node sweeps",
 	"core.namespace_grants", "nexus-node namespace show", "core.replay_dead_letters", "nexus-node dlq replay",
 	"core.discard_dead_letters", "nexus-node dlq discard", "core.reschedule_event", "nexus-node at reschedule",

@@ -69,7 +69,7 @@ var verbs = map[string]verb{
 	"queue list":    {}, "queue peek": {}, "queue purge": {args: "--confirm {queue} --dry-run"},
 	"consumer list": {}, "consumer show": {args: "spare"}, "consumer create": {args: "everyconsumer --pattern never"}, "consumer alter": {args: "spare --max-in-flight 9"},
 	"consumer pause": {args: "spare"}, "consumer resume": {args: "spare"}, "consumer drop": {args: "spare --confirm spare --force --dry-run"},
-	"node list": {}, "sweeps": {}, "audit": {},
+	"node list": {}, "node cursors": {}, "sweeps": {}, "audit": {},
 	"node drain": {args: "{node}", before: awake}, "node forget": {args: "{node}", before: awake},
 	"ingress create": {args: "everytoken"}, "ingress list": {}, "ingress revoke": {args: "sparetoken --dry-run"},
 	"webhook list": {}, "webhook show": {args: "sparehook"}, "webhook alter": {args: "sparehook --timeout 9s"}, "webhook rotate": {args: "sparehook"},
