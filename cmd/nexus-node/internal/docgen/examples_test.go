@@ -25,6 +25,7 @@ func TestExamplesRun(t *testing.T) {
 		"5_batch":       `^handled 1000\n$`,
 		"7_webhook":     `^busy, come back in a second\norder.placed of order 7\n$`,
 		"8_consumers":   `^mailer: mail about order 7\nstock: order 7, reserved\nhandled 2\n$`,
+		"9_broadcast":   `^till-1: the rate is 19 %\ntill-2: the rate is 19 %\n$`,
 		"5_schedule":    `(?s)closing the day of account main, task \S+\nhandled 1\n$`,
 	}
 	more := map[string][]string{"7_webhook": {"nexus_operator"}}
@@ -39,7 +40,7 @@ func TestExamplesRun(t *testing.T) {
 			for _, namespace := range []string{"example_shop", "example_mail", "example_sql", "example_web", "example_hook"} {
 				db.Namespace(namespace)
 			}
-			db.Exec(`select core.create_namespace('example_fan', '{"default_consumer": "off"}')`)
+			db.Exec(`select core.create_namespace(n, '{"default_consumer": "off"}') from unnest('{example_fan,example_all}'::text[]) n`)
 			login, url := db.As(append([]string{"nexus_producer", "nexus_consumer"}, more[name]...)...)
 			db.Exec("create table public.example_views (id uuid primary key, page text, at timestamptz)")
 			db.Exec("grant insert on public.example_views to " + login)

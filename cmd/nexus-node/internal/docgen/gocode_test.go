@@ -24,10 +24,12 @@ var surroundings = map[string]struct {
 	use    string // after them, for what they only declare
 	test   bool   // it is a test of examples/4_test
 }{
-	"docs/guides/observing.md":           {params: "pool *pgxpool.Pool", use: "_ = n"},
-	"docs/guides/schedules.md":           {is: `type Account struct { Name string }; const BankReconciled nexus.EventType[Account] = "bank.reconciled"`, params: "n *node.Node"},
-	"docs/guides/one-shots.md":           {is: `type Reminder struct { ID int }; const BookingReminder nexus.EventType[Reminder] = "booking.reminder"`, params: "ctx context.Context, tx pgx.Tx, at time.Time", use: "_, _ = id, err"},
-	"docs/guides/testing.md":             {test: true},
+	"docs/guides/observing.md": {params: "pool *pgxpool.Pool", use: "_ = n"},
+	"docs/guides/schedules.md": {is: `type Account struct { Name string }; const BankReconciled nexus.EventType[Account] = "bank.reconciled"`, params: "n *node.Node"},
+	"docs/guides/one-shots.md": {is: `type Reminder struct { ID int }; const BookingReminder nexus.EventType[Reminder] = "booking.reminder"`, params: "ctx context.Context, tx pgx.Tx, at time.Time", use: "_, _ = id, err"},
+	"docs/guides/testing.md":   {test: true},
+	"docs/guides/broadcast.md": {is: `type Setting struct { Key string }; const ConfigChanged nexus.EventType[Setting] = "config.changed"; func forget(string) {}`,
+		params: "n *node.Node"},
 	"docs/guides/webhooks.md":            {params: "n *node.Node"},
 	"docs/guides/sql-handlers.md":        {params: "n *node.Node, url string"},
 	"docs/guides/cloudevents-ingress.md": {params: "pool *pgxpool.Pool"},
