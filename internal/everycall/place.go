@@ -62,7 +62,9 @@ declare
 	task  uuid;
 	id    bigint;
 begin
-	perform core_node.register_node(ns, ns || '-node', true, array[made], '{"broadcasts": ["a.*"]}');
+	perform core_node.register_node(ns, ns || '-node', true, array[made], jsonb_build_object('broadcasts', jsonb_build_array(ns || '.*')));
+	insert into core.broadcasts (namespace, cluster, xid, event_id, event_uid, event_type, emitted_at, message)
+	values (ns, core_private.cluster_id(), pg_current_xact_id(), 1, gen_random_uuid(), made, core.now(), jsonb_build_object('secret', ns));
 	perform core.create_consumer(ns, 'spare', '{never}');
 	perform core.create_ingress_token(ns, 'sparetoken');
 	perform core.create_webhook(ns, 'sparehook', 'https://shop.example/' || ns, '{never}');

@@ -54,9 +54,9 @@ type sample struct {
 		Parked   float64 `json:"parked"`
 		Oldest   float64 `json:"oldest_seconds"`
 	} `json:"queues"`
-	LostQueues  float64   `json:"lost_queues"`
-	DeadLetters float64   `json:"dead_letters"`
-	Broadcasts  *struct { // nil: no node handles any
+	LostQueues  float64  `json:"lost_queues"`
+	DeadLetters float64  `json:"dead_letters"`
+	Broadcasts  struct { // zero where no node handles any
 		Lag    float64 `json:"lag_seconds"`
 		Missed float64 `json:"missed"`
 	} `json:"broadcasts"`
@@ -146,10 +146,8 @@ func (m *Metrics) collectNodes(ch chan<- prometheus.Metric) {
 		gauge(telemetry.SampleAge, found.Age+since, name)
 		gauge(telemetry.DeadLetters, found.DeadLetters, name)
 		gauge(telemetry.QueuesLost, found.LostQueues, name)
-		if b := found.Broadcasts; b != nil {
-			gauge(telemetry.BroadcastLag, b.Lag, name)
-			gauge(telemetry.BroadcastsMissed, b.Missed, name)
-		}
+		gauge(telemetry.BroadcastLag, found.Broadcasts.Lag, name)
+		gauge(telemetry.BroadcastsMissed, found.Broadcasts.Missed, name)
 		for _, q := range found.Queues {
 			states := map[string]float64{"delayed": q.Delayed, "parked": q.Parked}
 			if !q.Lost {

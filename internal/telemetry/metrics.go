@@ -91,7 +91,7 @@ var (
 	DeadLetters = Metric{"nexus_dead_letters_unresolved", Gauge, perSpace,
 		"Dead letters that nobody has replayed or resolved; 10,001 means that many or more.", nil}
 	BroadcastLag = Metric{"nexus_broadcast_lag_seconds", Gauge, perSpace,
-		"Age of the oldest broadcast that a live node of the namespace has not handled, 0 where there is none; not there without nodes that handle broadcasts.", nil}
+		"Age of the oldest broadcast that a live node of the namespace has not handled; 0 where there is none, or no node handles broadcasts.", nil}
 	BroadcastsMissed = Metric{"nexus_broadcasts_missed", Gauge, perSpace,
 		"Broadcasts that were removed by their age before a node had read them, of the nodes that are known.", nil}
 	SweepAge = Metric{"nexus_sweep_age_seconds", Gauge, []string{LabelSweep},
