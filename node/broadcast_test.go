@@ -310,6 +310,7 @@ func TestHandlersOfBroadcastsThatRunRefuses(t *testing.T) {
 		}, "Handler", "modes"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			n := node.New(db.Pool, node.Config{Namespace: ns})
 			c.register(n)
 			err := n.Run(t.Context())

@@ -18,7 +18,7 @@ func threeOfAll(t *testing.T) (*dbtest.DB, *shell) {
 	db, s := onDatabase(t)
 	for _, ns := range []string{"mall", "shop", "till"} {
 		db.Namespace(ns)
-		db.Exec("select core_node.register_node($1, $1 || '-1', true, '{}')", ns)
+		db.Exec("select core_node.register_node($1, $1 || '-1', true, '{}', '{\"broadcasts\": [\"*\"]}')", ns)
 		db.Exec("select core.create_webhook($1, 'billing', 'https://billing.example', '{a}')", ns)
 		db.Exec("select core.create_ingress_token($1, 'billing')", ns)
 		db.Exec(`insert into core_private.sql_handlers (consumer_id, function, owner, created_by, created_at)
@@ -42,7 +42,7 @@ func lists(t *testing.T, visit func(verb string, cmd *cobra.Command)) {
 	t.Helper()
 	seen := 0
 	each(t, func(cmd *cobra.Command) {
-		if slices.Contains([]string{"list", "group", "diff", "peek", "history", "audit", "sweeps", "attempts"}, cmd.Name()) && !cmd.HasSubCommands() {
+		if slices.Contains([]string{"list", "group", "diff", "peek", "history", "audit", "sweeps", "attempts", "cursors"}, cmd.Name()) && !cmd.HasSubCommands() {
 			seen++
 			visit(strings.TrimPrefix(cmd.CommandPath(), "nexus-node "), cmd)
 		}

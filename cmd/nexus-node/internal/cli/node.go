@@ -25,6 +25,6 @@ func newNodeCursors(s *session) *cobra.Command {
 	c := s.newList(
 		"List what the nodes have read of the broadcasts, what they wait for, and how their last failure was", `  nexus-node node cursors -n shop`,
 		readmodel.Cursors)
-	c.Use = "cursors"
+	c.Use, c.Aliases = "cursors", nil
 	return c
 }
