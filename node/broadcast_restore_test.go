@@ -44,7 +44,7 @@ func TestBroadcastsAreRestoredIntoAnotherServer(t *testing.T) {
 	stop()
 	broadcast(t, db, "unread", 2)
 
-	cluster, err := pgdev.Start(ctx, pgdev.Options{Platform: platform})
+	cluster, err := pgdev.Start(ctx, pgdev.Options{Platform: platform, CronDatabase: "restored"})
 	if err != nil {
 		t.Fatal(err)
 	}
