@@ -14,6 +14,9 @@ import (
 	"github.com/nexuspg/nexus"
 )
 
+// MaxLevels is how many priorities there are.
+const MaxLevels = 4
+
 // RawType is the event type of a message that is no envelope.
 const RawType = "unknown.raw"
 
@@ -71,7 +74,7 @@ func Decode(message []byte, e *nexus.Event) {
 		case "broadcast":
 			e.Broadcast = string(value) == "true"
 		case "priority":
-			if n, err := strconv.Atoi(string(value)); err == nil && n > 1 && n <= maxLevels {
+			if n, err := strconv.Atoi(string(value)); err == nil && n > 1 && n <= MaxLevels {
 				e.Priority = n
 			}
 		case "replay":

@@ -1,12 +1,16 @@
 package pgmqueue
 
-import "cmp"
+import (
+	"cmp"
+
+	"github.com/nexuspg/nexus/internal/envelope"
+)
 
 // levelSpan is how many message ids each level of a queue has for itself, as core_private.level_offset lays them out.
 const levelSpan = 1_000_000_000_000_000
 
 // maxLevels is how many levels a queue may have.
-const maxLevels = 4
+const maxLevels = envelope.MaxLevels
 
 // levelOf is the level of a message, the first one 0. What was put there by hand beyond all levels is of the last one.
 func levelOf(msgID int64) int { return int(min(max(msgID/levelSpan, 0), maxLevels-1)) }
