@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -62,22 +63,49 @@ func newHook(h *svc.Host, client *post.Client, s *settings) (*hook, error) {
 	return k, nil
 }
 
-// deliver is the handler of its events.
+// deliver is the handler of its events. Settings are read every few seconds, so one that is altered may be posted to as it was. No event is given up for
+// that, and nothing paused: before a failure that is final counts, the settings are read, and where they changed it is tried as they are now.
 func (k *hook) deliver(ctx context.Context, d *nexus.Delivery) error {
 	s := k.now.Load()
+	err := k.post(ctx, d, s)
+	if failure, ok := errors.AsType[*post.Failure](err); ok && failure.Final() {
+		if now := k.changed(ctx, s); now != nil {
+			s, err = now, k.post(ctx, d, now)
+		}
+	}
+	if failure, ok := errors.AsType[*post.Failure](err); ok || err == nil {
+		k.note(ctx, s.Name, failure)
+	}
+	return err
+}
+
+func (k *hook) post(ctx context.Context, d *nexus.Delivery, s *settings) error {
 	body, err := cloudevent.Encode(&d.Event, s.Source)
 	if err != nil {
 		return errors.Join(err, nexus.Reject("webhook: no CloudEvent"))
 	}
 	keys := s.keys()
-	err = k.client.Send(ctx, post.Request{
+	return k.client.Send(ctx, post.Request{
 		URL: s.URL, ContentType: cloudevent.ContentType, Body: body, Timeout: s.timeout(), Secrets: secretsOf(keys),
 		Sign: func(h http.Header, at time.Time) { signature.SetHeaders(h, cloudevent.ID(&d.Event), at, body, keys...) },
 	})
-	if failure, ok := errors.AsType[*post.Failure](err); ok || err == nil {
-		k.note(ctx, s.Name, failure)
+}
+
+// changed is what the database says now, where that differs from s; nil: it is the same, or cannot be told.
+func (k *hook) changed(ctx context.Context, s *settings) *settings {
+	all, err := load(ctx, k.host)
+	if err != nil {
+		return nil
 	}
-	return err
+	for _, now := range all {
+		if now.Name == s.Name && now.Queue == s.Queue && !reflect.DeepEqual(now, s) {
+			if now.same(s) {
+				k.now.Store(now)
+			}
+			return now
+		}
+	}
+	return nil
 }
 
 // note tells the database how it goes, but not each time.

@@ -88,6 +88,12 @@ func (f *Failure) Unwrap() error { return f.err }
 // Gone reports whether the receiver wants no more of them.
 func (f *Failure) Gone() bool { return f.Status == http.StatusGone }
 
+// Final reports whether there is to be no other attempt.
+func (f *Failure) Final() bool {
+	v, ok := errors.AsType[*nexus.Verdict](f.err)
+	return ok && v.Action == nexus.ActionReject
+}
+
 // Send is nil if the receiver took the body: 2xx. Else it is a *[Failure], whose text has the status and the beginning of the answer, but no address with what
 // may be secret in it, and no header. When ctx ends, it is ctx's error.
 func (c *Client) Send(ctx context.Context, r Request) error {
