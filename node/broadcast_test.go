@@ -209,8 +209,7 @@ func TestABroadcastIsGivenUpByOneNode(t *testing.T) {
 		t.Errorf("history: %s", got)
 	}
 	mended.Store(true)
-	db.Exec("grant nexus_operator to " + dbtest.Login)
-	res, err := deadletter.Replay(t.Context(), db.Pool, deadletter.Filter{Namespace: ns, Source: "broadcast"}, nil)
+	res, err := deadletter.Replay(t.Context(), db.Owner, deadletter.Filter{Namespace: ns, Source: "broadcast"}, nil)
 	if err != nil || res.Done != 1 {
 		t.Fatalf("%+v, %v", res, err)
 	}

@@ -71,7 +71,7 @@ func lookHandlers(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		found = append(found, fmt.Sprintf("%s/%s: %s", h.Namespace, h.Consumer, h.Trouble))
 		drop := statement("select core.unsubscribe(%s, %s); -- as a member of nexus_operator, if nobody needs it", literal(h.Namespace), literal(h.Consumer))
 		if strings.HasSuffix(h.Mend, ";") {
-			lines = append(lines, statement("%s -- as %s, or as a superuser", h.Mend, h.Owner), or+drop)
+			lines = append(lines, statement("%s; -- as its owner %s, or as a superuser", strings.TrimSuffix(h.Mend, ";"), h.Owner), or+drop)
 		} else {
 			lines = append(lines, advice("or see to it as %s: %s", h.Owner, h.Mend), drop)
 		}

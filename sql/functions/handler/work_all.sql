@@ -12,7 +12,6 @@ declare
     v_ids      bigint[];
     v_cts      integer[];
     v_ats      timestamptz[];
-    v_leftover text;
 begin
     loop
         v_consumer := null;
@@ -28,10 +27,11 @@ begin
             reset all;
             perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', false);
             commit;
-            foreach v_leftover in array array[
-                'close all', 'deallocate all', 'unlisten *', 'discard sequences', 'discard temp'] loop
-                execute v_leftover;
-            end loop;
+            execute 'close all';
+            execute 'deallocate all';
+            execute 'unlisten *';
+            execute 'discard sequences';
+            execute 'discard temp';
             perform pg_catalog.pg_advisory_unlock_all();
             commit;
         end if;
