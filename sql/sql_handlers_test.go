@@ -558,3 +558,32 @@ func TestOwnersOfSQLHandlersTakeTurns(t *testing.T) {
 		t.Errorf("failed for, and left: %s", got)
 	}
 }
+
+// What a handler leaves to the commit fails the attempt, and neither what it had in company nor the turns of others.
+//
+// holds: H4 (a commit that fails)
+func TestACommitThatFailsIsOneAttempt(t *testing.T) {
+	t.Parallel()
+	db := dbtest.New(t)
+	bad, good := writesHandlers(t, db, "bad"), writesHandlers(t, db, "good")
+	bad.exec(t, `create table bad.parents (id int primary key);
+		create table bad.children (parent int references bad.parents deferrable initially deferred); insert into bad.parents values (1)`)
+	bad.handles(t, db, "on_event", `begin
+		insert into bad.children values (case when p_event ->> 'eventType' = 'orphan' then 2 else 1 end);
+		perform bad.note(p_event ->> 'eventType');
+	end`)
+	good.handles(t, db, "on_event", `begin perform good.note('done'); end`)
+	db.Exec(`select core.emit('bad', 'child'), core.emit('bad', 'orphan'), core.emit('bad', 'child'), core.emit('good', 'a')`)
+	if _, err := connect(t, db.SQLURL()).Exec(t.Context(), `call core.work_all('3 s')`); err != nil {
+		t.Fatal(err)
+	}
+	if got := bad.notes(t, db); !cmp.Equal(got, []string{"author child", "author child"}) {
+		t.Errorf("committed: %q", got)
+	}
+	if got := good.notes(t, db); len(got) != 1 {
+		t.Errorf("the other: %q", got)
+	}
+	if got := column(t, db, `select concat_ws(' ', event_type, attempt, action, reason, left(error, 6)) from core.delivery_errors`); !cmp.Equal(got, []string{"orphan 1 retry commit 23503:"}) {
+		t.Errorf("failed: %q", got)
+	}
+}

@@ -1,5 +1,5 @@
 -- From the newest row back to the last whole one. What was deleted before that is not passed over, which matters while
--- somebody holds back vacuum.
+-- somebody holds back vacuum. What was released and claimed again is noted twice.
 create or replace function core_private.noted_ids(p_consumer_id integer)
 returns bigint[]
 language plpgsql stable
@@ -11,7 +11,7 @@ set jit = off
 as $$
 begin
     return array(
-        select i.id
+        select distinct i.id
           from core_private.limited_claims c
          cross join lateral unnest(c.msg_ids) i (id)
          where c.consumer_id = p_consumer_id

@@ -3,8 +3,9 @@
 --
 -- Claims note the ids that they lease, and how many are in flight at most: the sum of what was claimed since they were
 -- last counted. Only where that leaves too little room are they counted again, each by its id. So a high limit is
--- almost free, and a low one costs as many lookups as it has places. While claims may be under way that began before
--- max_in_flight was set, and are not noted, the queue itself is asked.
+-- almost free, and a low one costs as many lookups as it has places. Claims that may have been under way when
+-- max_in_flight was set are not noted, or not with all that was in flight: until one was noted well after, the queue
+-- itself is asked.
 --
 -- The bucket holds one delivery and a second's worth: more would let a minute exceed its rate, less would lose what
 -- comes up while a node sleeps. It is kept as the time at which it is full again.
@@ -44,7 +45,7 @@ begin
     noted := row(p_consumer_id, coalesce(v_last.claim_no, 0) + 1, v_now, true, '{}'::bigint[], 0, v_now);
 
     if v_consumer.max_in_flight is not null then
-        if v_last.claim_no is null or v_now < v_from + interval '1 minute' then
+        if v_last.claim_no is null or v_last.claimed_at < v_from + interval '1 minute' then
             noted.msg_ids := core_private.all_leased(p_queue, v_now);
             noted.at_most := cardinality(noted.msg_ids);
         elsif v_last.at_most + p_limit > v_consumer.max_in_flight then

@@ -79,10 +79,10 @@ select is(pg_temp.in_flight(), 3, 'it is, with what was before');
 
 -- claims are noted one by one, and counted only where that leaves no room
 update nexus_test.clock set shift = '4 min';
-select is(pg_temp.claimed(1, '1 h'), 'claimed 24', 'a minute later');
+select is(pg_temp.claimed(1, '1 h'), 'claimed 24', 'a minute later it is counted once more');
 select is(pg_temp.claimed(1, '1 h'), 'claimed 25', 'each');
 select is(pg_temp.claimed(1, '1 h'), 'claimed 26', 'alone');
-select is((select array_agg(whole::text || cardinality(msg_ids) || '/' || at_most order by claim_no) from core_private.limited_claims), '{true3/3,false1/4,false1/5,false1/6}', 'is noted');
+select is((select array_agg(whole::text || cardinality(msg_ids) || '/' || at_most order by claim_no) from core_private.limited_claims), '{true4/4,false1/5,false1/6}', 'is noted');
 select is(pg_temp.acked('{21,24}'), 0::bigint, 'two are settled');
 select is(pg_temp.claimed(2, '1 h'), 'claimed 27, claimed 28', 'which nobody has to know yet');
 select is((select max(at_most) from core_private.limited_claims), 8, 'so that 8 are counted');
