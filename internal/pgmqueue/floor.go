@@ -35,6 +35,10 @@ type floor struct {
 	cursor int64
 	until  time.Time
 	window int // 0: fits the limit
+
+	// What is left of levels that there were lies beyond this one, above all ids to come. The walk goes through it, and then begins at the
+	// floor again, which stays below.
+	passed time.Time // when it last came to the end there
 }
 
 type mark struct {
@@ -60,8 +64,26 @@ func (f *floor) from(now time.Time, limit int) (pos int64, window int) {
 	return f.base, window
 }
 
+// beyond reports whether a position lies behind all ids to come.
+func (f *floor) beyond(pos int64) bool { return pos >= f.start+levelSpan }
+
 // found learns from a walk. It reports whether there is more to look at right away.
 func (f *floor) found(now time.Time, limit, window int, r *seen) (more bool) {
+	away := f.beyond(f.ahead) || f.beyond(f.cursor)
+	more = f.learn(now, limit, window, r)
+	switch {
+	case away && !more: // who was woken by something new may have looked there
+		f.passed, f.cursor, f.until = now, 0, time.Time{}
+		return true
+	case f.beyond(f.cursor) && now.Before(f.until) && now.Sub(f.passed) < lateCommit && len(r.Items)+r.Buried < limit:
+		// Else each claim would walk through a crowd there.
+		f.cursor, f.until, f.window = 0, time.Time{}, 0
+		return false
+	}
+	return more
+}
+
+func (f *floor) learn(now time.Time, limit, window int, r *seen) (more bool) {
 	f.ahead = 0
 	if r.looked == 0 {
 		f.window = 0
@@ -71,7 +93,9 @@ func (f *floor) found(now time.Time, limit, window int, r *seen) (more bool) {
 	if len(r.Items) == 0 {
 		pos = r.scannedTo + 1
 	}
-	f.mark(now, pos)
+	if !f.beyond(pos) {
+		f.mark(now, pos)
+	}
 
 	filled := len(r.Items)+r.Buried >= limit
 	full := r.looked >= window
@@ -106,7 +130,7 @@ func (f *floor) mark(now time.Time, pos int64) {
 
 // restart walks the queue from its start, once.
 func (f *floor) restart(now time.Time) {
-	f.ahead, f.cursor, f.until, f.window = 0, f.start, now.Add(lateCommit), maxWindow
+	f.ahead, f.cursor, f.until, f.window, f.passed = 0, f.start, now.Add(lateCommit), maxWindow, time.Time{}
 }
 
 // lower makes the walk start at pos again, where a sweep has met more than it could take.

@@ -148,3 +148,87 @@ func TestFullClaimsGoOnWhereTheyEnded(t *testing.T) {
 		t.Errorf("after a claim that was not full it starts at %d, want the floor", from)
 	}
 }
+
+// What is left of levels that there were lies above all ids to come: the floor stays below those, and so does the walk once it has seen what
+// is left.
+// holds: levels
+func TestTheFloorStaysInItsLevel(t *testing.T) {
+	for _, start := range []int64{0, levelSpan} {
+		f, now, left := &floor{start: start, base: start}, time.Now(), start+levelSpan
+		f.found(now, 10, 100, found(left+5))
+		f.found(now.Add(markEvery), 10, 100, &seen{looked: 1, scannedTo: left + 5})
+		now = now.Add(2 * lateCommit)
+		if from, _ := f.from(now, 10); from != start {
+			t.Errorf("floor %d, want %d: new ids are found by sweeps alone", from, start)
+		}
+		f.found(now, 10, 100, found(start+50, left+6))
+		now = now.Add(2 * lateCommit)
+		if from, _ := f.from(now, 10); from != start+50 {
+			t.Errorf("floor %d, want %d", from, start+50)
+		}
+		// A claim that took all it could goes on behind it. Where that ends, something new may have come meanwhile.
+		if !f.found(now, 2, 100, found(left+7, left+8)) {
+			t.Error("a full batch must be followed by another look")
+		}
+		if from, _ := f.from(now, 2); from != left+9 {
+			t.Errorf("goes on at %d, want %d", from, left+9)
+		}
+		if !f.found(now, 2, 100, &seen{}) {
+			t.Error("it rests where nothing new will be")
+		}
+		if from, _ := f.from(now, 2); from != start+50 {
+			t.Errorf("goes on at %d, want %d", from, start+50)
+		}
+		if f.found(now, 2, 100, &seen{}) {
+			t.Error("it looks again, with nothing there")
+		}
+	}
+}
+
+// A crowd of no interest that is left of levels that there were is walked through, for what may lie behind it, but not by each claim, nor does the
+// walk wait behind it.
+// holds: levels
+func TestACrowdThatLevelsLeft(t *testing.T) {
+	const crowd, behind = 20_000, levelSpan + 20_001
+	var f floor
+	now := time.Now()
+	claims, taken := 0, false
+	walk := func() {
+		claims, taken = 0, false
+		for more := true; more; claims++ {
+			if claims == 100 {
+				t.Fatal("it goes on for ever")
+			}
+			from, window := f.from(now, 10)
+			first := max(from, levelSpan+1)
+			s := &seen{looked: int(min(int64(window), max(behind-first, 0)))}
+			if s.looked > 0 {
+				s.scannedTo = first + int64(s.looked) - 1
+			}
+			if s.looked < window && !taken && from <= behind {
+				s.looked, s.lowest, s.highest, s.scannedTo, taken = s.looked+1, behind, behind, behind, true
+				s.Items = make([]work.Item, 1)
+			}
+			more = f.found(now, 10, window, s)
+		}
+		if from, _ := f.from(now, 10); from != 0 {
+			t.Fatalf("after %d claims it waits at %d, want 0", claims, from)
+		}
+	}
+	walk()
+	if !taken || claims < crowd/maxWindow {
+		t.Errorf("taken %v after %d claims", taken, claims)
+	}
+	now = now.Add(lateCommit - 1)
+	if walk(); taken || claims != 1 {
+		t.Errorf("taken %v after %d claims: it walked through all of it again", taken, claims)
+	}
+	f.restart(now)
+	if walk(); !taken {
+		t.Error("a walk from the start does not come to the end")
+	}
+	now = now.Add(lateCommit)
+	if walk(); !taken {
+		t.Error("it does not walk through it any more")
+	}
+}

@@ -164,14 +164,54 @@ func TestTheNumberOfLevelsIsLearned(t *testing.T) {
 	}
 	w.end(now, a, &seen{levels: 2, windows: []window{{}, {}, {}}})
 	a = w.begin(now, &work.Want{Limit: 9, Woken: true}, 9, false)
-	w.end(now, a, &seen{windows: []window{{}, {looked: 1, scannedTo: 3*levelSpan + 5}}, Got: work.Got{Items: []work.Item{&delivery{msgID: 3*levelSpan + 5}}}})
+	s := &seen{windows: []window{{}, {looked: 1, scannedTo: 3*levelSpan + 5}}, Got: work.Got{Items: []work.Item{&delivery{msgID: 3*levelSpan + 5}}}}
+	if parts := s.parts(a.order, 9); len(parts[1].Items) != 1 {
+		t.Errorf("the last level has %d items, want the one that was left", len(parts[1].Items))
+	}
+	w.end(now, a, s)
 	now = now.Add(2 * lateCommit)
 	a = w.begin(now, &work.Want{Limit: 9, Woken: true}, 9, false)
-	if len(a.floors) != 2 || a.floors[1] != 3*levelSpan+5 {
-		t.Errorf("the floors are %v, want the last one where the item was", a.floors)
+	if len(a.floors) != 2 || a.floors[1] != levelSpan {
+		t.Errorf("the floors are %v, want the last one where its level begins", a.floors)
 	}
 	w.end(now, a, &seen{levels: 1, windows: []window{{}, {}}})
 	if a = w.begin(now, want, 1, false); a.floors != nil {
 		t.Error("one level has floors")
+	}
+}
+
+// Claims that were sent before another number of levels was known come back after it: they looked at other levels than there are now, and the
+// walk learns nothing from them.
+// holds: levels
+func TestAClaimOfOtherLevelsTeachesNothing(t *testing.T) {
+	for _, change := range [][2]int{{1, 2}, {2, 1}, {3, 2}, {4, 1}, {0, 2}, {2, 4}} {
+		from, to := change[0], change[1]
+		w, now := new(walk), time.Now()
+		w.have(from)
+		want := &work.Want{Limit: 10}
+		sent := []look{w.begin(now, want, 10, false), w.begin(now, want, 10, false)}
+		for i, a := range sent {
+			s := found(3, levelSpan+2, 3*levelSpan+5)
+			s.levels, s.Items = to, []work.Item{&delivery{msgID: 3}, &delivery{msgID: levelSpan + 2}, &delivery{msgID: 3*levelSpan + 5}}
+			for range a.order {
+				s.windows = append(s.windows, window{looked: 1, scannedTo: 3*levelSpan + 5})
+			}
+			if !w.end(now, a, s) {
+				t.Errorf("%d to %d levels: after claim %d it does not look again", from, to, i+1)
+			}
+		}
+		if w.sweep.under {
+			t.Errorf("%d to %d levels: the sweep counts as under way", from, to)
+		}
+		want.Woken = true
+		a := w.begin(now.Add(2*lateCommit), want, 10, false)
+		if to == 1 && (a.floors != nil || a.floor != 0) || to > 1 && len(a.floors) != to {
+			t.Errorf("%d to %d levels: it looks from %d, %v", from, to, a.floor, a.floors)
+		}
+		for n, floor := range a.floors {
+			if floor != int64(a.order[n])*levelSpan {
+				t.Errorf("%d to %d levels: it looks from %v", from, to, a.floors)
+			}
+		}
 	}
 }

@@ -43,6 +43,14 @@ func (w *walk) have(levels int) {
 	w.levels, w.floors, w.turns, w.swept = levels, nil, turns{}, [maxLevels]time.Time{}
 }
 
+// fits reports whether a claim looked at the levels that there are.
+func (w *walk) fits(a look) bool {
+	if w.levels > 1 {
+		return len(a.order) == w.levels
+	}
+	return a.order == nil
+}
+
 // begin lays down where a claim looks. spread is how many rows it passes over, at least; lone says that few items are expected, and that
 // those of others must not be locked meanwhile.
 func (w *walk) begin(now time.Time, want *work.Want, spread int, lone bool) look {
@@ -99,6 +107,9 @@ func (w *walk) end(now time.Time, a look, s *seen) (more bool) {
 		w.failed(a)
 		return false
 	case s.lone: // it took one of those that go alone, and looked for nothing else
+		w.failed(a)
+		return true
+	case !w.fits(a): // it was sent before the number of levels was known
 		w.failed(a)
 		return true
 	}
