@@ -76,6 +76,8 @@ begin
                     select 'buried'::text, v_again.broadcast_id, null::bigint, null::jsonb, null::jsonb, null::integer,
                            null::integer, null::timestamptz, null::integer, null::text;
             end if;
+        else
+            perform core_private.miss_broadcast(p_node_id, v_now);
         end if;
         perform core_private.pass_broadcast(v_cursor, false, v_now);
         select c.* into v_cursor from core_private.broadcast_cursors c where c.node_id = p_node_id;
@@ -92,6 +94,7 @@ begin
     if v_cursor.taken_id is not null then
         v_again := core_private.broadcast_in_hand(v_cursor);
         if v_again.broadcast_id is null then
+            perform core_private.miss_broadcast(p_node_id, v_now);
             perform core_private.pass_broadcast(v_cursor, false, v_now);
             select c.* into v_cursor from core_private.broadcast_cursors c where c.node_id = p_node_id;
         end if;

@@ -1,5 +1,6 @@
 -- By age alone: a node that is away for long does not keep them. What it had not read is counted at its cursor, so that
--- it is not lost unseen. What waits for another attempt has its own copy.
+-- it is not lost unseen. What a node has in hand stays for the end of the attempt, which may need it; what waits for
+-- another one has its own copy.
 create or replace function core_private.expire_broadcasts(p_limit integer = 10000)
 returns jsonb
 language plpgsql
@@ -33,6 +34,11 @@ begin
                     select x.broadcast_id
                       from core.broadcasts x
                      where x.namespace = v_space and x.emitted_at <= v_now - coalesce(v_keep, '0')
+                       and not exists (
+                           select
+                             from core_private.broadcast_cursors h
+                            where h.namespace = v_space and h.cluster = x.cluster
+                              and h.taken_xid = x.xid and h.taken_id = x.broadcast_id)
                      order by x.emitted_at
                      limit p_limit
                        for update skip locked) old
@@ -43,7 +49,6 @@ begin
                   from core_private.broadcast_cursors c
                   join gone g on g.cluster = c.cluster
                  where c.namespace = v_space and core_private.is_unread(c, g.xid, g.broadcast_id)
-                   and g.broadcast_id is distinct from c.taken_id
                    and exists (select from unnest(c.patterns) p where core_private.matches(p, g.event_type))
                  group by c.node_id),
             noted as (
@@ -60,6 +65,7 @@ begin
         end loop;
         exit when clock_timestamp() > v_stop;
     end loop;
-    return jsonb_build_object('removed', v_gone, 'missed', v_missed);
+    return jsonb_build_object(
+        'removed', v_gone, 'missed', v_missed, 'buried', core_private.give_up_broadcasts());
 end $$;
-comment on function core_private.expire_broadcasts(integer) is 'Removes broadcasts that are older than keep_broadcasts of their namespace, p_limit a statement; says how many, and how many nodes had not read them.';
+comment on function core_private.expire_broadcasts(integer) is 'Removes broadcasts that are older than keep_broadcasts of their namespace, p_limit a statement, and buries what nodes have no handler for any more; says how many, and how many nodes had not read them.';

@@ -1,4 +1,5 @@
 -- Rows must be locked by the caller. To the node that gave it up and to no other: the others have had it.
+-- What that has no handler for any more stays dead, since it would never ask for it.
 create or replace function core_private.rebroadcast(
     p_ids bigint[], p_payload jsonb, p_first_at timestamptz = null, p_gap interval = null)
 returns table (dead_letter_id bigint, msg_id bigint)
@@ -26,6 +27,7 @@ begin
                    d.dead_letter_id, d.replay_count + 1
               from dead d
               join core_private.broadcast_cursors c on c.node_id = d.node and c.namespace = d.namespace
+             where exists (select from unnest(c.patterns) p where core_private.matches(p, d.event_type))
              order by d.dead_letter_id
             on conflict do nothing
             returning replay_of)

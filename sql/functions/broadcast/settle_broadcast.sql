@@ -39,6 +39,9 @@ begin
     end if;
     v_row := core_private.broadcast_in_hand(v_cursor);
     if v_action = 'ack' or v_row.broadcast_id is null then
+        if v_action <> 'ack' then
+            perform core_private.miss_broadcast(p_node_id, v_now);
+        end if;
         perform core_private.pass_broadcast(v_cursor, true, v_now);
         return query select case v_action when 'ack' then 'done' else 'gone' end, null::timestamptz;
         return;
@@ -50,4 +53,4 @@ begin
                    p_result ->> 'error', v_cursor.taken_at, v_now) s;
     perform core_private.pass_broadcast(v_cursor, false, v_now);
 end $$;
-comment on function core_node.settle_broadcast(text, uuid, bigint, jsonb) is 'For nodes: what became of the broadcast in hand: {action: ack, retry, reject or release, after, policy, reason, error}. Answers done, retried (and when it is due again), buried, released, gone (it was removed by its age) or lost (it is not the caller''s any more). Raises NX004, NX005, NX007, NX104, NX401, NX402.';
+comment on function core_node.settle_broadcast(text, uuid, bigint, jsonb) is 'For nodes: what became of the broadcast in hand: {action: ack, retry, reject or release, after, policy, reason, error}. Answers done, retried (and when it is due again), buried, released, gone (it was removed meanwhile, and is counted as missed) or lost (it is not the caller''s any more). Raises NX004, NX005, NX007, NX104, NX401, NX402.';
