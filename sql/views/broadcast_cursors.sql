@@ -9,7 +9,7 @@ select c.namespace, c.node_id, n.state, c.patterns, u.unread, u.oldest as oldest
  where c.namespace = any ((select core_private.namespaces_read_by(current_user))::text[]);
 comment on view core.broadcast_cursors is 'One row a node that handles broadcasts: how far it has read, and what it waits for.';
 comment on column core.broadcast_cursors.namespace is 'The namespace of the node.';
-comment on column core.broadcast_cursors.node_id is 'The node. Its cursor outlives its restarts and goes when the node is removed, seven days after it was lost.';
+comment on column core.broadcast_cursors.node_id is 'The node. Its cursor outlives its restarts and goes when the node is removed, seven days after it stopped or was lost, or keep_broadcasts if that is longer.';
 comment on column core.broadcast_cursors.state is 'State of the node.';
 comment on column core.broadcast_cursors.patterns is 'Types whose broadcasts it handles; none: it registered without handlers of broadcasts.';
 comment on column core.broadcast_cursors.unread is 'Broadcasts of these types that it has not handled yet, counted up to 1,000. The one in hand is among them.';

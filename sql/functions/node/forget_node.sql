@@ -25,4 +25,4 @@ begin
         jsonb_build_object('state_before', v_state));
     return true;
 end $$;
-comment on function core.forget_node(text, text) is 'Counts a node that was killed as lost at once, so that its id is free, and takes one that is lost already off the list, as upkeep does after seven days; false if it had stopped. Its leases end by their own time. A node that lives nevertheless registers anew with its next heartbeat, and ends if its id is taken by then. Raises NX104, NX401, NX402.';
+comment on function core.forget_node(text, text) is 'Counts a node that was killed as lost at once, so that its id is free, and takes one that is lost already off the list, as upkeep does after seven days, or keep_broadcasts of its namespace if that is longer: with its cursor over broadcasts, and what waits for it to try again. So the first call marks it lost, and a second one removes it. False if it had stopped. Its leases end by their own time. A node that lives nevertheless registers anew with its next heartbeat, and ends if its id is taken by then. Raises NX104, NX401, NX402.';
