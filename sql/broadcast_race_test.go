@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/nexuspg/nexus/internal/dbtest"
 )
@@ -317,5 +318,38 @@ func TestAHeldTransactionDoesNotSlowBroadcasts(t *testing.T) {
 	reads()
 	if many := reads(); many > 2*few+20 {
 		t.Errorf("a look reads %d pages after 10,000 broadcasts, %d before", many, few)
+	}
+}
+
+// A claim that waits for another one of its node goes by what is so when its turn comes: where the other has read further it does not take its
+// place for one of another server, and where the node has registered anew meanwhile it gets nothing.
+// holds: broadcast (fence)
+func TestABroadcastClaimLooksAnewAfterItsWait(t *testing.T) {
+	t.Parallel()
+	db := dbtest.New(t)
+	db.Namespace("shop")
+	register := `select incarnation::text from core_node.register_node('shop', 'n', true, '{}', '{"broadcasts": ["a"]}')`
+	inc := dbtest.Get[string](db, register)
+	claim := func(holder int) string {
+		return fmt.Sprintf(`select count(*)::text from core_node.claim_broadcast('n', '%s', rpad('%d', 32, '0')::uuid, '{a}', '{0}')`, inc, holder)
+	}
+	lock := `select node_id from core_private.broadcast_cursors where node_id = 'n' for update`
+	_, found, err := secondWaitsFor[string](t, db, lock, claim(2), func(tx pgx.Tx) error {
+		db.Exec("select pg_current_xact_id()") // the other one sees more
+		if _, err := tx.Exec(t.Context(), claim(1)); err != nil {
+			return err
+		}
+		return commit(tx)
+	})
+	if err != nil || found != "0" || dbtest.Get[bool](db, "select reset_at is not null from core_private.broadcast_cursors") {
+		t.Errorf("found %s, set anew: %s (%v)", found, dbtest.Get[string](db, "select coalesce(reset_reason, 'no') from core_private.broadcast_cursors"), err)
+	}
+
+	db.Exec(`select core.emit('shop', 'a', '1', '{"broadcast": true}')`)
+	db.Exec("update core.nodes set state = 'stopped'")
+	_, found, err = secondWaitsFor[string](t, db, register, claim(3), commit)
+	var e *pgconn.PgError
+	if !errors.As(err, &e) || e.Code != "NX302" {
+		t.Errorf("a life that is over claims %s (%v), want NX302", found, err)
 	}
 }

@@ -35,10 +35,7 @@ begin
     end if;
     select c.* into v_cursor from core_private.broadcast_cursors c where c.node_id = p_node_id;
     if v_namespace is null or not found then
-        raise exception using errcode = 'NX302', column = 'p_incarnation',
-            message = format('node %s has no cursor over broadcasts',
-                             coalesce(quote_literal(left(p_node_id, 200)), 'NULL')),
-            hint = 'Register anew, with the patterns of the broadcasts in p_info.';
+        perform core_private.fail_unread(p_node_id);
     end if;
     if v_cursor.holder = p_holder and v_cursor.taken_id is null and v_cursor.cluster = v_cluster
        and not exists (
@@ -52,9 +49,13 @@ begin
         return;
     end if;
 
+    -- Whoever had the row may have gone further than what was visible before the wait, or have ended this life of the
+    -- node.
     select c.* into v_cursor from core_private.broadcast_cursors c where c.node_id = p_node_id for update;
-    if not found then
-        return;
+    v_snapshot := pg_current_snapshot();
+    v_namespace := core_private.incarnation_namespace(p_node_id, p_incarnation);
+    if v_namespace is null or v_cursor.node_id is null then
+        perform core_private.fail_unread(p_node_id);
     end if;
     select core_private.max_attempts('{}', n.retry)
       into v_default
