@@ -57,12 +57,13 @@ begin
                      limit 10001) d),
             'broadcasts', (
                 select jsonb_build_object(
-                           'lag_seconds', coalesce(extract(epoch from v_now - min(u.oldest)
-                               filter (where n.state in ('starting', 'active', 'draining'))), 0),
+                           'lag_seconds', coalesce(extract(epoch from v_now - min(u.oldest)), 0),
                            'missed', sum(c.missed))
                   from core_private.broadcast_cursors c
                   join core.nodes n on n.node_id = c.node_id
-                 cross join lateral core_private.unread_of(c.node_id) u
+                 -- what one that is gone has not read may be much, and nobody waits for it
+                  left join lateral core_private.unread_of(
+                          case when n.state in ('starting', 'active', 'draining') then c.node_id end) u on true
                  where c.namespace = p_namespace
                 having count(*) > 0),
             'sweeps', (

@@ -14,3 +14,8 @@ select is((core_node.metrics_sample('shop') #>> '{broadcasts,lag_seconds}')::flo
 update core.nodes set state = 'stopped' where node_id = 'n2';
 update core_private.metric_samples set sampled_at = '-infinity';
 select is((core_node.metrics_sample('shop') #>> '{broadcasts,lag_seconds}')::float8, 10::float8, 'nobody waits for one that has stopped');
+select is((core_node.metrics_sample('shop') #>> '{broadcasts,missed}')::int, 4, 'but what it has missed counts');
+select core_node.register_node('mall', 'm1', true, '{}', '{"broadcasts": ["a"]}');
+update core.nodes set state = 'lost';
+update core_private.metric_samples set sampled_at = '-infinity';
+select is(core_node.metrics_sample('shop') ->> 'broadcasts', '{"missed": 4, "lag_seconds": 0}', 'without live ones there is no lag');
