@@ -1,5 +1,5 @@
 -- A node that is new begins with what is not visible now, which includes what is being emitted. One that was here goes
--- on where it was. Without handlers it keeps its place, and asks for nothing.
+-- on where it was. Without handlers it keeps its place, and asks for nothing. In another namespace it is another node.
 create or replace function core_private.begin_broadcasts(
     p_namespace text, p_node_id text, p_patterns jsonb, p_now timestamptz)
 returns void
@@ -9,6 +9,7 @@ as $$
 declare
     v_patterns text[];
 begin
+    delete from core_private.broadcast_cursors c where c.node_id = p_node_id and c.namespace <> p_namespace;
     if p_patterns is null then
         update core_private.broadcast_cursors c
            set patterns = '{}'
@@ -22,7 +23,6 @@ begin
             hint = 'Give the patterns of the types whose broadcasts the node handles.';
     end if;
     v_patterns := core_private.check_patterns(array(select jsonb_array_elements_text(p_patterns)));
-    delete from core_private.broadcast_cursors c where c.node_id = p_node_id and c.namespace <> p_namespace;
     insert into core_private.broadcast_cursors as c (node_id, namespace, patterns, cluster, seen, began_at)
     values (p_node_id, p_namespace, v_patterns, core_private.cluster_id(), pg_current_snapshot(), p_now)
     on conflict (node_id) do update
