@@ -217,9 +217,9 @@ func TestEachNodeGetsEachBroadcastOnce(t *testing.T) {
 					cancel()
 					return
 				}
-				if !found && done.Load() {
+				if !found && done.Load() { // until all have read all: others' handlers emit, too
 					var left int
-					if err := r.conn.QueryRow(ctx, "select unread + retrying from core.broadcast_cursors where node_id = $1", r.id).Scan(&left); err != nil || left == 0 {
+					if err := r.conn.QueryRow(ctx, "select sum(unread + retrying)::int from core.broadcast_cursors").Scan(&left); err != nil || left == 0 {
 						return
 					}
 				}
