@@ -383,7 +383,7 @@ var mutants = []mutant{
 	{"D7 and only if it was there", "core_private.give_up_parked", []string{"where o.message ->> 'emittedAt' collate \"C\" >= core_private.iso(c.created_at)", ""}, "parking/elsewhere", false},
 	{"D7 a consumer's own nodes", "core_private.live_patterns", []string{"and c.consumer = p_consumer", ""}, "parking/elsewhere", false},
 	{"D8 comes back as it was", "core_node.promote_delayed", []string{"coalesce(g.read_ct, 0)", "0"}, "delayed/set_aside", false},
-	{"D8 under its id", "core_node.promote_delayed", []string{"else g.msg_id end", "else nextval(%2$L::regclass) end"}, "delayed/set_aside", false},
+	{"D8 under its id", "core_node.promote_delayed", []string{"else g.msg_id end", "else %2$s end"}, "delayed/set_aside", false},
 	{"D8 what is in flight stays", "core_private.set_aside", []string{"not core_private.is_leased(q.vt, q.read_ct, q.headers)\n                       and", ""}, "delayed/set_aside", false},
 	{"D8 by index", "core_node.promote_delayed", []string{"d.due_at <= v_now", "d.due_at + interval '0' <= v_now"}, "claim/at_scale", false},
 	{"D8 delayed events wait apart", "core.emit", []string{"elsif v_due_at is null then", "elsif true then"}, "emit/options", false},
