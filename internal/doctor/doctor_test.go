@@ -155,21 +155,21 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 			Warn, "shop/hook is paused: the receiver answered 410 Gone", "select core.resume_consumer('shop', 'hook');"},
 		{"webhooks", `select core.create_namespace('shop'); select core.create_webhook('shop', 'hook', 'https://a.example', '{*}'); select core_node.note_webhook('shop', 'hook', 'status 500');
 			update core.webhooks set failing_since = failing_since - interval '2 hours'`, Warn, "shop/hook fails since ", "nexus-node webhook list"},
-		{"broadcasts", `select core.create_namespace('shop'); select core_node.register_node('shop', 'n1', true, '{}', '{"broadcasts": ["a"]}'); select core.emit('shop', 'a', '1', '{"broadcast": true}');
+		{"broadcasts", `select core.create_namespace('shop'); select core_node.register_node('shop', 'n1', true, '{}', '{"broadcasts": ["a"]}'); commit; select core.emit('shop', 'a', '1', '{"broadcast": true}');
 			update core.broadcasts set emitted_at = emitted_at - interval '6 min'; update core_private.broadcast_cursors set last_error = 'boom'`, Warn, "shop/n1 has not handled a broadcast of 00:06:0", "nexus-node node cursors"},
-		{"broadcasts", `select core.create_namespace('shop'); select core_node.register_node('shop', 'n1', true, '{}', '{"broadcasts": ["a"]}'); select core.emit('shop', 'a', '1', '{"broadcast": true}');
+		{"broadcasts", `select core.create_namespace('shop'); select core_node.register_node('shop', 'n1', true, '{}', '{"broadcasts": ["a"]}'); commit; select core.emit('shop', 'a', '1', '{"broadcast": true}');
 			update core.broadcasts set emitted_at = emitted_at - interval '25 h'` + "; select core.run_sweep('broadcasts')", Warn, "shop/n1 has missed 1, which were removed by their age", "--keep-broadcasts"},
-		{"broadcasts", `select core.create_namespace('shop'); select core_node.register_node('shop', 'n1', true, '{}', '{"broadcasts": ["a"]}'); select core.emit('shop', 'a', '1', '{"broadcast": true}');
+		{"broadcasts", `select core.create_namespace('shop'); select core_node.register_node('shop', 'n1', true, '{}', '{"broadcasts": ["a"]}'); commit; select core.emit('shop', 'a', '1', '{"broadcast": true}');
 			update core.broadcasts set emitted_at = emitted_at - interval '1 s'` + "; update core_private.broadcast_cursors set cluster = 42, reset_at = core.now(), reset_reason = 'came from server 42'", Warn, "shop/n1 came from server 42", "nexus-node node cursors"},
 		{"pg_cron jobs", "delete from cron.job where jobname = 'nexus:tick'", Warn, "nexus:tick is missing", "nexus-node cron apply"},
 		{"pg_cron jobs", `insert into cron.job (schedule, command, database, username, jobname)
 			values ('* * * * *', 'select core.tick()', current_database(), 'nexus_owner', 'theirs')`, Warn, "theirs is foreign_owner: it belongs to nexus_owner", "select cron.unschedule("},
 		{"pg_cron jobs", "revoke usage on schema cron from nexus_scheduler, public", Warn, "nexus_scheduler may not use", "grant usage on schema cron"},
-		{"pg_cron runs", `insert into cron.job_run_details (jobid, runid, status, return_message, username)
+		{"pg_cron runs", `delete from cron.job_run_details; insert into cron.job_run_details (jobid, runid, status, return_message, username)
 			select jobid, 1, 'failed', 'connection failed', 'nexus_scheduler' from cron.job where jobname = 'nexus:tick'`, Broken, "nexus:tick: connection failed", "pg_hba.conf"},
-		{"pg_cron runs", `insert into cron.job_run_details (jobid, runid, status, return_message, username)
+		{"pg_cron runs", `delete from cron.job_run_details; insert into cron.job_run_details (jobid, runid, status, return_message, username)
 			select jobid, 1, 'failed', 'job startup timeout', 'nexus_scheduler' from cron.job where jobname = 'nexus:tick'`, Broken, "startup timeout", "max_worker_processes"},
-		{"pg_cron runs", `insert into cron.job_run_details (jobid, runid, status, return_message, username)
+		{"pg_cron runs", `delete from cron.job_run_details; insert into cron.job_run_details (jobid, runid, status, return_message, username)
 			select jobid, 1, 'failed', 'ERROR: boom', 'nexus_scheduler' from cron.job where jobname = 'nexus:tick'`, Warn, "boom", "core.cron_job_runs"},
 		{"queue tables", `select core.create_namespace('shop'); alter table pgmq.q_core_events_shop force row level security`,
 			Warn, "forced row security on q_core_events_shop", `alter table "pgmq"."q_core_events_shop" no force row level security;`},
