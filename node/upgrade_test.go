@@ -165,10 +165,11 @@ func TestLandedSchemasAreUpgradedUnderLoad(t *testing.T) {
 	}
 }
 
-// givesWay says that the installer's locks came in another order, and that whoever lost tries again.
+// givesWay says that the installer's locks came in another order, or that a function was made anew between the plan of a call and the call,
+// and that whoever lost tries again.
 func givesWay(err error) bool {
 	refused, is := errors.AsType[*pgconn.PgError](err)
-	return is && refused.Code == "40P01"
+	return is && (refused.Code == "40P01" || refused.Code == "XX000" && strings.HasPrefix(refused.Message, "cache lookup failed for function"))
 }
 
 // oldNode does what a node of the earlier schemas did, by the functions of then: it claims, and acknowledges in the transaction of its
