@@ -3,14 +3,12 @@ package webhook
 import (
 	"context"
 	"errors"
-	"net/http"
 	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/nexuspg/nexus"
-	"github.com/nexuspg/nexus/internal/cloudevent"
 	"github.com/nexuspg/nexus/internal/consume"
 	"github.com/nexuspg/nexus/internal/db"
 	"github.com/nexuspg/nexus/internal/engine"
@@ -18,7 +16,6 @@ import (
 	"github.com/nexuspg/nexus/internal/pgmqueue"
 	"github.com/nexuspg/nexus/internal/post"
 	"github.com/nexuspg/nexus/internal/svc"
-	"github.com/nexuspg/nexus/webhook/signature"
 )
 
 const (
@@ -80,32 +77,23 @@ func (k *hook) deliver(ctx context.Context, d *nexus.Delivery) error {
 }
 
 func (k *hook) post(ctx context.Context, d *nexus.Delivery, s *settings) error {
-	body, err := cloudevent.Encode(&d.Event, s.Source)
+	r, err := s.request(&d.Event)
 	if err != nil {
-		return errors.Join(err, nexus.Reject("webhook: no CloudEvent"))
+		return err
 	}
-	keys := s.keys()
-	return k.client.Send(ctx, post.Request{
-		URL: s.URL, ContentType: cloudevent.ContentType, Body: body, Timeout: s.timeout(), Secrets: secretsOf(keys),
-		Sign: func(h http.Header, at time.Time) { signature.SetHeaders(h, cloudevent.ID(&d.Event), at, body, keys...) },
-	})
+	return k.client.Send(ctx, r)
 }
 
 // changed is what the database says now, where that differs from s; nil: it is the same, or cannot be told.
 func (k *hook) changed(ctx context.Context, s *settings) *settings {
-	all, err := load(ctx, k.host)
-	if err != nil {
+	now, err := find(ctx, k.host.Own, k.host.Namespace, s.Name)
+	if err != nil || now == nil || now.Queue != s.Queue || reflect.DeepEqual(now, s) {
 		return nil
 	}
-	for _, now := range all {
-		if now.Name == s.Name && now.Queue == s.Queue && !reflect.DeepEqual(now, s) {
-			if now.same(s) {
-				k.now.Store(now)
-			}
-			return now
-		}
+	if now.same(s) {
+		k.now.Store(now)
 	}
-	return nil
+	return now
 }
 
 // note tells the database how it goes, but not each time.

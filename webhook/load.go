@@ -3,10 +3,15 @@ package webhook
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"net/http"
 	"slices"
 	"time"
 
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/cloudevent"
 	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/post"
 	"github.com/nexuspg/nexus/internal/svc"
 	"github.com/nexuspg/nexus/webhook/signature"
 )
@@ -52,6 +57,40 @@ func load(ctx context.Context, h *svc.Host) (all []*settings, err error) {
 		return nil, err
 	}
 	return all, json.Unmarshal(text, &all)
+}
+
+// find is one of them; nil: there is none of that name.
+func find(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, name string) (*settings, error) {
+	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
+	defer cancel()
+	var text *string
+	if err := db.Call(ctx, q, "webhooks", `select (select to_jsonb(w)::text from core_node.webhooks($1::text) w where w.name = $2::text)`,
+		[]any{string(ns), name}, &text); err != nil || text == nil {
+		return nil, err
+	}
+	s := new(settings)
+	return s, json.Unmarshal([]byte(*text), s)
+}
+
+// request is how an event is posted.
+func (s *settings) request(e *nexus.Event) (post.Request, error) {
+	body, err := cloudevent.Encode(e, s.Source)
+	if err != nil {
+		return post.Request{}, errors.Join(err, nexus.Reject("webhook: no CloudEvent"))
+	}
+	keys := s.keys()
+	return post.Request{
+		URL: s.URL, ContentType: cloudevent.ContentType, Body: body, Timeout: s.timeout(), Secrets: secretsOf(keys),
+		Sign: func(h http.Header, at time.Time) { signature.SetHeaders(h, cloudevent.ID(e), at, body, keys...) },
+	}, nil
+}
+
+// secretsOf are the keys as texts, which no error shows though the receiver answers with them.
+func secretsOf(keys []signature.Key) (secrets []string) {
+	for _, key := range keys {
+		secrets = append(secrets, key.Secret(), key.Secret()[len("whsec_"):])
+	}
+	return secrets
 }
 
 // same reports whether a loop that was made for s serves o as well: all else is read at each POST.
