@@ -22,6 +22,7 @@ type mutant struct {
 
 var mutants = []mutant{
 	{"C4 a claim takes no more than there is room for", "core_node.claim", []string{"p_limit := v_room.room;", "null;"}, "limits/in_flight", false},
+	{"C4 over all levels", "core_node.claim", []string{"p_limit := v_room.room;", "p_limit := v_room.room + 1;"}, "limits/levels", false},
 	{"C4 a batch too", "core_node.claim_batch", []string{"p_limit := v_room.room;", "null;"}, "limits/in_flight", false},
 	{"C4 and what is leased by id", "core_node.claim_these", []string{"limit $4 for update", "for update"}, "limits/in_flight", false},
 	{"C4 a claim is noted", "core_node.claim", []string{"perform core_private.note_claim(v_room.noted, v_room.every, core_private.ids_at(p_queue, v_take));", "null;"}, "limits/rate", false},
