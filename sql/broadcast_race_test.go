@@ -334,7 +334,7 @@ func TestABroadcastClaimLooksAnewAfterItsWait(t *testing.T) {
 		return fmt.Sprintf(`select count(*)::text from core_node.claim_broadcast('n', '%s', rpad('%d', 32, '0')::uuid, '{a}', '{0}')`, inc, holder)
 	}
 	lock := `select node_id from core_private.broadcast_cursors where node_id = 'n' for update`
-	_, found, err := secondWaitsFor[string](t, db, lock, claim(2), func(tx pgx.Tx) error {
+	_, found, err := secondWaitsFor[string, string](t, db, lock, claim(2), func(tx pgx.Tx) error {
 		db.Exec("select pg_current_xact_id()") // the other one sees more
 		if _, err := tx.Exec(t.Context(), claim(1)); err != nil {
 			return err
@@ -347,7 +347,7 @@ func TestABroadcastClaimLooksAnewAfterItsWait(t *testing.T) {
 
 	db.Exec(`select core.emit('shop', 'a', '1', '{"broadcast": true}')`)
 	db.Exec("update core.nodes set state = 'stopped'")
-	_, found, err = secondWaitsFor[string](t, db, register, claim(3), commit)
+	_, found, err = secondWaitsFor[string, string](t, db, register, claim(3), commit)
 	var e *pgconn.PgError
 	if !errors.As(err, &e) || e.Code != "NX302" {
 		t.Errorf("a life that is over claims %s (%v), want NX302", found, err)

@@ -386,11 +386,11 @@ func TestReplayOnce(t *testing.T) {
 // first, and returns what the second got.
 func secondWaits[T any](t *testing.T, db *dbtest.DB, sql string, end func(pgx.Tx) error) (first, second T, err error) {
 	t.Helper()
-	return secondWaitsFor[T](t, db, sql, sql, end)
+	return secondWaitsFor[T, T](t, db, sql, sql, end)
 }
 
 // secondWaitsFor is secondWaits with two statements.
-func secondWaitsFor[T any](t *testing.T, db *dbtest.DB, sql, waiting string, end func(pgx.Tx) error) (first, second T, err error) {
+func secondWaitsFor[T, U any](t *testing.T, db *dbtest.DB, sql, waiting string, end func(pgx.Tx) error) (first T, second U, err error) {
 	t.Helper()
 	tx, err := db.Owner.Begin(t.Context())
 	if err != nil {
@@ -729,6 +729,23 @@ func waitsForParking(t *testing.T, call string) {
 	}
 }
 
+// N1: a node that says what it handles from now on, while another process registers under its id, is superseded and changes nothing.
+// holds: N1-changes
+func TestChangesOfASupersededLife(t *testing.T) {
+	db := dbtest.New(t)
+	db.Namespace("shop")
+	life := dbtest.Get[string](db, `select incarnation::text from core_node.register_node('shop', 'n', true, '{a}')`)
+	db.Advance(time.Hour) // its heartbeats are missed, and nobody has called it lost yet
+	_, changed, err := secondWaitsFor[string, bool](t, db, `select incarnation::text from core_node.register_node('shop', 'n', true, '{b}')`,
+		fmt.Sprintf(`select core_node.replace_capabilities('n', '%s', '{c}')`, life), commit)
+	if err != nil || changed {
+		t.Errorf("changed: %t, %v", changed, err)
+	}
+	if got := dbtest.Get[[]string](db, `select core_private.live_patterns('shop', 'default', core.now())`); !slices.Equal(got, []string{"b"}) {
+		t.Errorf("handled is %q", got)
+	}
+}
+
 // D7: parking passes over what a claim under way has locked, and what another has leased since it looked.
 // holds: D7
 func TestParkingLeavesWhatIsClaimed(t *testing.T) {
@@ -785,7 +802,7 @@ func TestDropWaitsForFiring(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")
 	db.Exec(`select core.schedule_task('shop', 'a', '@every 1s', 'x')`)
-	_, _, err := secondWaitsFor[string](t, db, `select name from core.scheduled_tasks for update`, `select core.drop_namespace('shop', 'shop', true)::text`,
+	_, _, err := secondWaitsFor[string, string](t, db, `select name from core.scheduled_tasks for update`, `select core.drop_namespace('shop', 'shop', true)::text`,
 		func(tx pgx.Tx) error {
 			if _, err := tx.Exec(t.Context(), `select core.emit('shop', 'x')`); err != nil {
 				return err
@@ -809,7 +826,7 @@ func TestDropAgainstSchedule(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			db := dbtest.New(t)
 			db.Namespace("shop")
-			_, _, err := secondWaitsFor[string](t, db, c.first, c.second, commit)
+			_, _, err := secondWaitsFor[string, string](t, db, c.first, c.second, commit)
 			if pg, ok := errors.AsType[*pgconn.PgError](err); !ok || pg.Code != c.code {
 				t.Errorf("the second: %v, want %s", err, c.code)
 			}

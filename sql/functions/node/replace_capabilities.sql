@@ -20,7 +20,6 @@ begin
     end if;
     -- As in register_node: not beside a drop of the namespace, which takes its rows in another order.
     perform core_private.lock_namespace(v_namespace, false);
-    perform core_private.require_duty(v_namespace, 'consume');
     perform core_private.check_capabilities(v_namespace, p_types, v_consumers, p_workflows);
     perform
        from core.nodes n
