@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
@@ -78,6 +79,50 @@ func TestANodeRunsSQLHandlers(t *testing.T) {
 	}
 	if got := dbtest.Get[string](db, `select (select count(*) from leaver.notes) || ' ' || (select count(*) from finder.notes)`); got != "20 20" {
 		t.Errorf("handled %s", got)
+	}
+}
+
+// Work runs them inline, as far as its limit goes.
+// holds: H4
+func TestWorkRunsSQLHandlers(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	writeHandler(t, db, "app", "", `begin if p_event ->> 'payload' = '3' then raise 'no'; end if; insert into notes values (p_event ->> 'payload'); end`)
+	db.Exec(`select core.emit('shop', 'a', to_jsonb(n)) from generate_series(1, 5) n`)
+	n := running(t, db, db.SQLURL())
+	for _, want := range []int{2, 3, 0} { // the one that fails was run, too
+		if got, err := n.Work(t.Context(), max(want, 1)); got != want || err != nil {
+			t.Fatalf("Work: %d, %v; want %d", got, err, want)
+		}
+	}
+	if got := dbtest.Get[string](db, `select string_agg(said, ' ' order by said) from app.notes`); got != "1 2 4 5" {
+		t.Errorf("handled %s", got)
+	}
+}
+
+// Whoever emits calls a node that waits: it need not look each second.
+// holds: N6
+func TestANodeIsCalledForItsSQLHandlers(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	writeHandler(t, db, "app", "", `begin insert into notes values (p_event ->> 'payload'); end`)
+	s, err := sqlwork.New(db.SQLURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := node.New(db.Pool, node.Config{Namespace: ns, Poll: time.Hour})
+	n.Add(s)
+	start(t, n)
+	took := time.Hour
+	for range 5 { // one of them may meet a look
+		db.Wait(`select exists (select from core_private.wake_flags where key = 'core_events_shop__app' and waiting_until > clock_timestamp())`)
+		began := time.Now()
+		db.Exec(`select core.emit('shop', 'a')`)
+		db.Wait(`select not exists (select from pgmq.q_core_events_shop__app)`)
+		took = min(took, time.Since(began))
+	}
+	if took > time.Second {
+		t.Errorf("the quickest of five took %s", took)
 	}
 }
 

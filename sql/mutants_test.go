@@ -74,6 +74,8 @@ var mutants = []mutant{
 	{"H4 an assertion is an error", "core_private.run_handler", []string{"when others or assert_failure or query_canceled", "when others or query_canceled"}, "handler/verdicts", true},
 	{"H4 the caller's path comes back", "core.work", []string{"perform set_config('search_path', p_search_path, false);", ""}, "handler/verdicts", true},
 	{"H4 the limit holds over consumers and attempts", "core.work", []string{"p_limit - handled - retried - released", "10000"}, "handler/verdicts", false},
+	{"N6 who waits for SQL handlers", "core_node.wait_for_sql", []string{"perform core_private.require_duty(p_namespace, 'consume');", ""}, "handler/wait", false},
+	{"N6 the queues of SQL handlers", "core_node.wait_for_sql", []string{"perform core_node.wait_for_wake(v_keys, p_for);", ""}, "handler/wait", false},
 	{"H4 nexus_sql alone", "core_private.require_sql_login", []string{"if session_user <> 'nexus_sql' then", "if false then"}, "handler/verdicts", false},
 	{"NS1 a conflict is named", "core_private.check_same_options", []string{"if v_differ.said is null then", "if true then"}, "create_namespace/again", false},
 	{"NS1 what is left out is no opinion", "core_private.differing_namespace_options", []string{"from jsonb_object_keys(p_options) k where", "from jsonb_object_keys('{\"unhandled_after\": 1}' || p_options) k where"}, "create_namespace/again", true},

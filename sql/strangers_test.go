@@ -84,6 +84,7 @@ func TestStrangersKeepNobodyWaiting(t *testing.T) {
 		{"fire_due_events", outsider, "select core.fire_due_events()", "", ""},
 		{"reap_nodes", outsider, "select core_node.reap_nodes()", "", ""},
 		{"wait_for_wake", outsider, "select core_node.wait_for_wake('{QUEUE,timers}', '1 min')", "", ""},
+		{"wait_for_sql", outsider, "select core_node.wait_for_sql('NS', '1 min')", "NX402", ""},
 		{"apply_tasks", outsider, "select core.apply_tasks('web', '[]')", "", ""},
 		{"a node id", outsider, "select core_node.register_node('open', 'host NS', false, '{x}')", "NX006", ""},
 		{"a node id that is taken", outsider, "select core_node.register_node('open', 'host-NS', false, '{x}')", "", ""},

@@ -159,6 +159,7 @@ var All = map[string]Function{
 	"touch_node_heartbeat":     {By: ByID},
 	"unpark":                   {By: ByName},
 	"visible_namespaces":       {},
+	"wait_for_sql":             {By: ByName},
 	"wait_for_wake":            {By: ByName},
 }
 

@@ -62,11 +62,12 @@ func (s *Service) Declare(ctx context.Context, _ *svc.Host) error {
 
 // Runner implements the node's Service.
 func (s *Service) Runner(h *svc.Host) svc.Runner {
-	return svc.Serve(h, func(ctx context.Context) error {
-		w := &worker{Service: s, host: h, session: session{namespace: h.Namespace, runner: h.NodeID, log: h.Logger}}
+	w := &worker{Service: s, host: h, kick: make(chan struct{}, 1), session: session{namespace: h.Namespace, runner: h.NodeID, log: h.Logger}}
+	w.Runner = svc.Serve(h, func(ctx context.Context) error {
 		defer w.drop()
 		return w.work(ctx)
 	})
+	return w
 }
 
 func (s *Service) connect(ctx context.Context) (*pgx.Conn, error) {
@@ -86,58 +87,4 @@ func (s *Service) connect(ctx context.Context) (*pgx.Conn, error) {
 		return nil, fmt.Errorf("SQL handlers are run by the login %s, which has no other right, and the URL for them is one of %s", Login, login)
 	}
 	return conn, nil
-}
-
-type worker struct {
-	*Service
-	host *svc.Host
-	session
-}
-
-// work claims and runs until ctx ends. What is claimed by then is run: it may finish within the grace time.
-func (w *worker) work(ctx context.Context) error {
-	pause := firstPause
-	for ctx.Err() == nil {
-		b, err := w.next(ctx)
-		switch {
-		case ctx.Err() != nil && b == nil:
-			continue
-		case err != nil:
-			return err
-		case b == nil:
-			wait(ctx, pause)
-			pause = min(2*pause, w.host.Poll)
-			continue
-		}
-		pause = firstPause
-		if err := w.run(w.host.Handling, b); err != nil && ctx.Err() == nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// next claims, on a new connection where the one before is gone.
-func (w *worker) next(ctx context.Context) (*batch, error) {
-	if w.conn == nil || w.conn.IsClosed() {
-		conn, err := w.connect(ctx)
-		if err != nil {
-			return nil, err
-		}
-		w.conn = conn
-	}
-	b, err := w.claim(ctx, atOnce)
-	if err != nil {
-		w.drop()
-	}
-	return b, err
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
 }

@@ -87,6 +87,7 @@ begin
       ('core.fire_due_events', '{nexus_consumer}'),
       ('core_node.unpark', '{nexus_consumer}'),
       ('core_node.wait_for_wake', '{nexus_consumer}'),
+      ('core_node.wait_for_sql', '{nexus_consumer}'),
       ('core_node.retry_delay', '{nexus_consumer}'),
       ('core_node.webhooks', '{nexus_consumer}'),
       ('core_node.ingress_token', '{nexus_producer}'),
