@@ -544,6 +544,8 @@ var mutants = []mutant{
 	{"N1-changes workflows a node", "core_private.check_capabilities", []string{"cardinality(p_workflows) > 2000", "false"}, "nodes/replace_capabilities", false},
 	{"N1-changes names of workflows", "core_private.check_capabilities", []string{"w is null or w !~ '^[[:graph:]]{1,200}$'", "false"}, "nodes/replace_capabilities", false},
 	{"N2 the lost register anew", "core_node.heartbeat", []string{"and n.state <> 'lost'", ""}, "nodes/life", false},
+	{"P2 by the patterns of then", "core.event_status", []string{"coalesce(h.patterns, c.patterns)", "c.patterns"}, "event_status/patterns", false},
+	{"P2 what did not match then", "core.event_status", []string{"select r.matched and", "select"}, "event_status/patterns", false},
 	{"P2 what is set aside is found", "core.event_status", []string{"d.msg_id = any (v_ids)", "false"}, "event_status/each_place", false},
 	{"L5 what was done is told apart", "core_private.mark_resolved", []string{"when 'discarded' then 'discard_dead_letters' else", "else"}, "resolve_dead_letters/words", false},
 	{"N2 a goodbye stays", "core_node.heartbeat", []string{"and (n.state <> 'stopped' or p_state = 'stopped')", ""}, "nodes/life", false},

@@ -40,15 +40,31 @@ begin
         return;
     end if;
     for r in
-        select c.consumer_id, c.name, c.queue_name, c.created_at, core_private.queue_relation(c.queue_name) as relation
-          from core_private.consumers_of(v_event.namespace, array[v_event.event_type], v_event.by_default) c
-         where c.kind = 'unordered'
+        -- By the patterns of then, and by those of now, with which it may have been replayed.
+        select c.consumer_id, c.name, c.queue_name, core_private.queue_relation(c.queue_name) as relation, m.matched
+          from core.consumers c
+          left join lateral (
+            select p.patterns
+              from core_private.consumer_patterns p
+             where p.consumer_id = c.consumer_id and p.generation <= v_event.generation
+             order by p.generation desc
+             limit 1) h on true
+         cross join lateral (
+            select c.name = 'default' or exists (
+                       select from unnest(coalesce(h.patterns, c.patterns)) x
+                        where core_private.matches(x, v_event.event_type)) as matched,
+                   exists (
+                       select
+                         from core_private.consumers_of(
+                                  v_event.namespace, array[v_event.event_type], v_event.by_default) o
+                        where o.consumer_id = c.consumer_id) as now) m
+         where c.namespace = v_event.namespace and c.kind = 'unordered' and (m.matched and c.name <> 'default' or m.now)
          order by c.consumer_id
     loop
         consumer := r.name; queue_name := r.queue_name;
         state := null; msg_id := null; attempt := null; due_at := null; dead_letter_id := null; detail := null;
         -- It was there when the event came, or a backfill of it takes the event: up to where that has come.
-        select x.created_generation <= v_event.generation
+        select r.matched and x.created_generation <= v_event.generation
                and (x.created_generation > 0 or x.created_at <= v_event.emitted_at)
           into v_since
           from core.consumers x
