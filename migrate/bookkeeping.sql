@@ -43,26 +43,26 @@ comment on table core_private.tolerated_drift is 'Objects that this database may
 comment on column core_private.tolerated_drift.signature is 'the object';
 comment on column core_private.tolerated_drift.reason is 'why it differs';
 
--- Every function and view of Nexus as it is now. What belongs to an extension is hashed: how many functions a transaction
--- wrote is only guessed, and an installation asks after each. xmin is that of the row which a create or replace always writes anew.
+-- Every function and view of Nexus as it is now. xmin is that of the row which a create or replace always writes anew.
 create or replace view core_private.installed_definitions as
 select 'function' as kind,
        format('%I.%I(%s)', n.nspname, p.proname, oidvectortypes(p.proargtypes)) as signature,
        encode(sha256(convert_to(format('%s owner %s', pg_get_functiondef(p.oid), pg_get_userbyid(p.proowner)), 'UTF8')), 'hex')
          as definition,
-       p.xmin as xid
+       p.xmin as xid,
+       p.oid as object
   from pg_proc p
   join pg_namespace n on n.oid = p.pronamespace
  where n.nspname in ('core', 'core_node', 'core_private') and p.prokind in ('f', 'p', 'w')
-   and p.oid not in (
-     select d.objid
-       from pg_depend d
-      where d.classid = 'pg_proc'::regclass and d.deptype = 'e')
+   and not exists (
+     select from pg_depend d
+      where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
 union all
 select 'view', format('%I.%I', n.nspname, c.relname),
        encode(sha256(convert_to(
          format('%s options %s owner %s', pg_get_viewdef(c.oid), c.reloptions, pg_get_userbyid(c.relowner)), 'UTF8')), 'hex'),
-       w.xmin
+       w.xmin,
+       c.oid
   from pg_class c
   join pg_namespace n on n.oid = c.relnamespace
   join pg_rewrite w on w.ev_class = c.oid and w.rulename = '_RETURN'
@@ -72,6 +72,7 @@ comment on column core_private.installed_definitions.kind is 'function or view';
 comment on column core_private.installed_definitions.signature is 'qualified name, of functions with the types of their arguments';
 comment on column core_private.installed_definitions.definition is 'hash of its definition, options and owner';
 comment on column core_private.installed_definitions.xid is 'transaction that wrote it last';
+comment on column core_private.installed_definitions.object is 'its oid';
 
 -- A hash of who may do what with the objects of Nexus, by which the installer sees whether the grants still stand.
 -- Partitions come and go and are reached through their parents, so they don't count; nor does whether defaults are spelled
@@ -119,18 +120,29 @@ returns void
 language plpgsql
 volatile
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan -- an installation asks hundreds of times, and to plan takes longer than to look
 as $$
 declare
+  v_xid constant xid := pg_current_xact_id()::xid;
+  v_since bigint;
+  v_written oid[];
   v_signatures text[];
   v_definitions text[];
 begin
   if p_kind in ('function', 'view') then
-    -- Names first: a definition is worked out for whatever the transaction wrote, unless it is asked for by name.
-    select array_agg(d.signature order by d.signature)
-      into v_signatures
+    -- Only what was written since the file before was noted: by then a new installation has written hundreds, and to name all of them
+    -- after each file takes longer than to create them. Commands of a transaction are numbered.
+    select max(o.cmin::text::bigint) into v_since from core_private.installed_objects o where o.xmin = v_xid;
+    if p_kind = 'function' then
+      select array_agg(p.oid) into v_written from pg_proc p where p.xmin = v_xid and p.cmin::text::bigint > coalesce(v_since, -1);
+    else
+      select array_agg(w.ev_class) into v_written from pg_rewrite w where w.xmin = v_xid and w.cmin::text::bigint > coalesce(v_since, -1);
+    end if;
+    select array_agg(d.signature order by d.signature), array_agg(d.object)
+      into v_signatures, v_written
       from core_private.installed_definitions d
      where d.kind = p_kind
-       and d.xid = pg_current_xact_id()::xid
+       and d.object = any (v_written)
        and d.signature not in (
          select s.signature
            from core_private.installed_objects o
@@ -146,7 +158,7 @@ begin
     select array_agg(d.definition order by d.signature)
       into v_definitions
       from core_private.installed_definitions d
-     where d.kind = p_kind and d.signature = any (v_signatures);
+     where d.kind = p_kind and d.object = any (v_written);
   else
     v_signatures := array[p_kind];
     v_definitions := array[case p_kind when 'grants' then core_private.grants_state() else p_sha256 end];
