@@ -9,13 +9,14 @@ as $$
 declare
     v_now     timestamptz := core_private.now();
     v_from    timestamp := date_trunc('year', v_now at time zone 'UTC');
+    v_found   text[];
     v_added   text[];
     v_removed text[];
     v_changed text[];
 begin
     perform from core_private.locks l where l.name = 'timezones' for update;
-    with found as materialized (
-        -- Names without a place that are, or look like, abbreviations or POSIX rules are fixed offsets in disguise.
+    -- Names without a place that are, or look like, abbreviations or POSIX rules are fixed offsets in disguise.
+    v_found := array(
         select n.name
           from pg_timezone_names n
          where n.name !~ '^(posix|right|SystemV)/'
@@ -24,20 +25,12 @@ begin
                 or n.name ~ '/'
                 or (n.name !~ '[0-9]'
                     and n.name not in ('CET', 'EET', 'MET', 'WET', 'EST', 'MST', 'HST')
-                    and not exists (select from pg_timezone_abbrevs b where b.abbrev = upper(n.name))))),
-    gone as (
+                    and not exists (select from pg_timezone_abbrevs b where b.abbrev = upper(n.name)))));
+    with gone as (
         delete from core_private.timezones z
-         where not exists (select from found f where f.name = z.name)
-        returning z.name),
-    made as (
-        insert into core_private.timezones as z (name, window_from, changes)
-        select f.name, v_from, core_private.zone_changes(f.name, v_from, v_from + interval '2 years')
-          from found f
-         where not exists (select from core_private.timezones z where z.name = f.name)
+         where not exists (select from unnest(v_found) f (name) where f.name = z.name)
         returning z.name)
-    select (select array_agg(m.name order by m.name) from made m),
-           (select array_agg(g.name order by g.name) from gone g)
-      into v_added, v_removed;
+    select array_agg(g.name order by g.name) into v_removed from gone g;
     with differs as (
         update core_private.timezones z
            set changed_at = v_now
@@ -45,6 +38,14 @@ begin
                    z.name, z.window_from, z.window_from + interval '2 years')
         returning z.name)
     select array_agg(d.name order by d.name) into v_changed from differs d;
+    -- After the comparison, which has nothing to find in what is new.
+    with made as (
+        insert into core_private.timezones as z (name, window_from, changes)
+        select f.name, v_from, core_private.zone_changes(f.name, v_from, v_from + interval '2 years')
+          from unnest(v_found) f (name)
+         where not exists (select from core_private.timezones z where z.name = f.name)
+        returning z.name)
+    select array_agg(m.name order by m.name) into v_added from made m;
     update core_private.timezones z
        set window_from = v_from,
            changes = core_private.zone_changes(z.name, v_from, v_from + interval '2 years')
