@@ -106,7 +106,7 @@ func (db *DB) As(roles ...string) (login, loginURL string) {
 	if len(roles) > 0 {
 		in = " in role " + strings.Join(roles, ", ")
 	}
-	db.Exec("create role " + login + " login password '" + loginPassword + "'" + in)
+	db.Exec("create role " + login + " login password '" + pgdev.Verifier(loginPassword) + "'" + in)
 	db.t.Cleanup(func() { admin(db.t, db.OwnerURL, "drop owned by "+login+"; drop role "+login) })
 	return login, with(db.OwnerURL, database, url.UserPassword(login, loginPassword))
 }

@@ -54,18 +54,19 @@ func BuildTemplate(ctx context.Context, superuserURL string) error {
 	if _, err := migrate.Up(ctx, pool, nil); err != nil {
 		return fmt.Errorf("install Nexus into the template: %w", err)
 	}
+	verifier := pgdev.Verifier(loginPassword)
 	_, err = pool.Exec(ctx, `
 do $$ declare e text; begin
 	if to_regrole('`+Login+`') is null then
-		create role `+Login+` login password '`+loginPassword+`' in role nexus_consumer, nexus_producer;
+		create role `+Login+` login password '`+verifier+`' in role nexus_consumer, nexus_producer;
 	end if;
 	if to_regrole('`+Keeper+`') is null then
-		create role `+Keeper+` login password '`+loginPassword+`' in role nexus_admin;
+		create role `+Keeper+` login password '`+verifier+`' in role nexus_admin;
 	end if;
 	if to_regrole('`+Neighbour+`') is null then
-		create role `+Neighbour+` login password '`+loginPassword+`';
+		create role `+Neighbour+` login password '`+verifier+`';
 	end if;
-	execute 'alter role nexus_sql password ''`+loginPassword+`''';
+	execute 'alter role nexus_sql password ''`+verifier+`''';
 	create schema if not exists tap;
 	-- Where one is missing, the tests that need it say so.
 	for e in select name from pg_available_extensions where name in ('pgtap', 'plpgsql_check') loop

@@ -96,6 +96,31 @@ func TestURLReachesTheSuperuser(t *testing.T) {
 	}
 }
 
+func TestPasswordsAreCheckedWithOneRound(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	exec1(t, c.URL("postgres"), "create role plain login password '"+Verifier("right")+"'")
+	for _, role := range []string{"postgres", "plain"} {
+		if kept := query[string](t, c.URL("postgres"), "select rolpassword from pg_authid where rolname = '"+role+"'"); !strings.HasPrefix(kept, "SCRAM-SHA-256$1:") {
+			t.Errorf("of %s the server keeps %q", role, kept)
+		}
+	}
+	for password, let := range map[string]bool{"right": true, "wrong": false} {
+		address, err := url.Parse(c.URL("postgres"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		address.User = url.UserPassword("plain", password)
+		conn, err := pgx.Connect(t.Context(), address.String())
+		if (err == nil) != let {
+			t.Errorf("with the %s password: %v", password, err)
+		}
+		if conn != nil {
+			conn.Close(context.Background())
+		}
+	}
+}
+
 func TestStopLeavesNoProcessAndNoFolder(t *testing.T) {
 	t.Parallel()
 	c := start(t, Options{})

@@ -54,10 +54,17 @@ func (c *Cluster) initialise(ctx context.Context) error {
 	if err := c.account.own(passwordFile); err != nil {
 		return err
 	}
+	verifierFile := filepath.Join(c.dir, "verifier")
+	if err := os.WriteFile(verifierFile, []byte(Verifier(c.password)+"\n"), 0o600); err != nil {
+		return fmt.Errorf("write what the server keeps of the password: %w", err)
+	}
+	if err := c.account.own(verifierFile); err != nil {
+		return err
+	}
 	cmd := c.command(ctx, "initdb",
 		"--pgdata="+c.platform.inside(c.dataDir()),
 		"--username=postgres",
-		"--pwfile="+c.platform.inside(passwordFile),
+		"--pwfile="+c.platform.inside(verifierFile),
 		"--auth=scram-sha-256",
 		"--encoding=UTF8",
 		"--locale=C.UTF-8",
