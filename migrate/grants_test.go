@@ -12,8 +12,7 @@ import (
 
 // A function that is forgotten in the list can be called by nobody, a listed one that is gone is a misspelling.
 func TestEachFunctionOfCoreIsListedOnceInTheGrants(t *testing.T) {
-	pool := connect(t, cluster.URL(newDatabase(t, cluster)))
-	mustUp(t, pool, nil, embedded())
+	pool := connect(t, installed(t))
 	there := value[[]string](t, pool, `
 		select array_agg(distinct pronamespace::regnamespace || '.' || proname) from pg_proc where pronamespace in ('core'::regnamespace, 'core_node'::regnamespace)`)
 	private := value[[]string](t, pool, `
@@ -38,8 +37,7 @@ func TestEachFunctionOfCoreIsListedOnceInTheGrants(t *testing.T) {
 
 // PUBLIC may do nothing, and no role of Nexus may change a table but through functions.
 func TestNobodyWritesButThroughFunctions(t *testing.T) {
-	pool := connect(t, cluster.URL(newDatabase(t, cluster)))
-	mustUp(t, pool, nil, embedded())
+	pool := connect(t, installed(t))
 	for what, query := range map[string]string{
 		"PUBLIC may execute": `
 			select coalesce(array_agg(p.oid::regprocedure::text), '{}') from pg_proc p

@@ -30,9 +30,8 @@ const whole = `select string_agg(line, E'\n' order by line) from (
 // What keeps rows apart and tables whole is seen when somebody takes it away, by name, and put back.
 // holds: I3-kept
 func TestWhatIsTakenAwayIsPutBack(t *testing.T) {
-	address := cluster.URL(newDatabase(t, cluster))
+	address := installed(t)
 	pool := connect(t, address)
-	mustUp(t, pool, nil, embedded())
 	execute(t, address, `select core.create_namespace('shop'); select core.create_namespace('till'); select core.create_namespace('vault');
 		do $$ begin if to_regrole('keeper') is null then create role keeper; end if; end $$;
 		grant nexus_operator to keeper;
@@ -117,9 +116,8 @@ func TestWhatIsTakenAwayIsPutBack(t *testing.T) {
 // What was in a table that was dropped is in backups only: none is made in its place, and it is named.
 func TestADroppedTableIsNamed(t *testing.T) {
 	t.Parallel()
-	address := cluster.URL(newDatabase(t, cluster))
+	address := installed(t)
 	pool := connect(t, address)
-	mustUp(t, pool, nil, embedded())
 	execute(t, address, "alter table core.nodes drop column metadata cascade")
 	report, err := Status(t.Context(), pool)
 	if err != nil || !slices.Equal(report.Gone, []string{"column metadata of core.nodes"}) {
@@ -155,9 +153,8 @@ func TestTheTextCallsNothing(t *testing.T) {
 // What an administrator added and what opens nothing is named, and stays.
 // holds: I3-kept
 func TestWhatOthersAddedStays(t *testing.T) {
-	address := cluster.URL(newDatabase(t, cluster))
+	address := installed(t)
 	pool := connect(t, address)
-	mustUp(t, pool, nil, embedded())
 	execute(t, address, `create function public.note() returns trigger language plpgsql as 'begin return null; end';
 		create trigger theirs after insert on core.namespaces execute function public.note();
 		create policy narrow on core.event_log as restrictive using (true);
@@ -207,14 +204,18 @@ func differences(before, after string) string {
 func TestWhatAStrangerPutThereIsRefused(t *testing.T) {
 	c := newCluster(t)
 	execute(t, c.URL("postgres"), `create role mallory login password 'secret'`)
-	for _, a := range []struct{ name, as, admin, what string }{
-		{name: "schema core", as: `create schema core; create function core.emit(text, text, jsonb, jsonb) returns text language sql as 'select 1'`, what: "the schema core belongs to mallory"},
+	// What of theirs has a name of Nexus's meets the files; the rest is met before any file is read.
+	for _, a := range []struct {
+		name, as, admin, what string
+		files                 bool
+	}{
+		{name: "schema core", as: `create schema core; create function core.emit(text, text, jsonb, jsonb) returns text language sql as 'select 1'`, what: "the schema core belongs to mallory", files: true},
 		{name: "schema pgmq", as: `create schema pgmq; create function pgmq.create(text) returns void language sql as ''`, what: "the schema pgmq belongs to mallory"},
 		{name: "schema partman", as: `create schema partman; create function partman.now() returns text language sql as 'select 1'`, what: "the schema partman belongs to mallory"},
 		{name: "planted functions", admin: `create schema core authorization postgres; grant create, usage on schema core to mallory`,
-			as: `create function core.is_event_type(text) returns boolean language sql as 'select true'`, what: "the function core.is_event_type(pg_catalog.text) belongs to mallory"},
+			as: `create function core.is_event_type(text) returns boolean language sql as 'select true'`, what: "the function core.is_event_type(pg_catalog.text) belongs to mallory", files: true},
 		{name: "planted tables", admin: `create schema core_private authorization postgres; grant create, usage on schema core_private to mallory`,
-			as: `create table core_private.schema_migrations (version int, name text, sha256 text, applied_by text)`, what: "the table core_private.schema_migrations belongs to mallory"},
+			as: `create table core_private.schema_migrations (version int, name text, sha256 text, applied_by text)`, what: "the table core_private.schema_migrations belongs to mallory", files: true},
 		{name: "pgmq of theirs", as: `create extension if not exists pgmq`, what: "belongs to mallory"},
 		{name: "create on pgmq", admin: `create schema pgmq; create extension pgmq schema pgmq; grant create on schema pgmq to mallory`, what: "mallory may create in the schema pgmq"},
 		{name: "create for everybody", admin: `create schema core; grant create on schema core to public`, what: "everybody may create in the schema core"},
@@ -236,7 +237,11 @@ func TestWhatAStrangerPutThereIsRefused(t *testing.T) {
 				}
 			}
 			super := connect(t, address)
-			refuseAndMend(t, super, address, a.what)
+			want := sample()
+			if a.files {
+				want = embedded()
+			}
+			refuseAndMend(t, super, address, a.what, want)
 		})
 	}
 }
@@ -247,7 +252,7 @@ func TestWhatAStrangerPutThereIsRefused(t *testing.T) {
 func TestASchemaCoreOfAnApplicationIsKept(t *testing.T) {
 	c := newCluster(t)
 	execute(t, c.URL("postgres"), `create role shop_owner login password 'secret'; create role landlord`)
-	for _, a := range []struct{ schemas, tables string }{
+	for i, a := range []struct{ schemas, tables string }{
 		{"shop_owner", "shop_owner"}, {"shop_owner", "shop_owner"}, {"postgres", "postgres"}, {"landlord", "landlord"}, {"postgres", "shop_owner"}, {"landlord", "shop_owner"},
 	} {
 		t.Run(a.schemas+", tables of "+a.tables, func(t *testing.T) {
@@ -259,15 +264,19 @@ func TestASchemaCoreOfAnApplicationIsKept(t *testing.T) {
 					create function `+schema+`.now() returns text language sql as 'select 1::text'; alter function `+schema+`.now() owner to `+a.tables)
 			}
 			super := connect(t, address)
+			want, emit := sample(), "core.emit(text)"
+			if i == 0 {
+				want, emit = embedded(), "core.emit(text, text, jsonb, jsonb)"
+			}
 			for range 3 {
-				_, err := up(t.Context(), super, nil, embedded())
+				_, err := up(t.Context(), super, nil, want)
 				if err == nil {
 					break
 				}
 				execute(t, address, mendable(t, err).Hint)
 			}
 			if got := value[string](t, super, `select format('%s %s %s', (select count(*) from core_of_`+a.schemas+`.orders), (select count(*) from core_private_of_`+a.schemas+`.orders),
-				to_regprocedure('core.emit(text, text, jsonb, jsonb)') is not null)`); got != "1 1 t" {
+				to_regprocedure('`+emit+`') is not null)`); got != "1 1 t" {
 				t.Errorf("orders, and installed: %s", got)
 			}
 		})
@@ -276,9 +285,8 @@ func TestASchemaCoreOfAnApplicationIsKept(t *testing.T) {
 
 // Who is trusted once is trusted from then on, also where nothing else is to be done.
 func TestWhoIsTrustedIsRemembered(t *testing.T) {
-	address := cluster.URL(newDatabase(t, cluster))
+	address := installed(t)
 	pool := connect(t, address)
-	mustUp(t, pool, nil, embedded())
 	execute(t, address, `do $$ begin if to_regrole('friend') is null then create role friend; end if; end $$; grant create on schema pgmq to friend`)
 	_, err := up(t.Context(), pool, nil, embedded())
 	_ = wantCode(t, err, nexus.CodeNotTrusted)
@@ -305,28 +313,28 @@ func TestRolesThatMayTooMuchAreRefused(t *testing.T) {
 			execute(t, c.URL("postgres"), `create role mallory login password 'secret'`)
 			execute(t, c.URL("postgres"), a.sql)
 			address := c.URL(newDatabase(t, c))
-			refuseAndMend(t, connect(t, address), address, a.what)
+			refuseAndMend(t, connect(t, address), address, a.what, sample())
 		})
 	}
 }
 
-func refuseAndMend(t *testing.T, super *pgxpool.Pool, address, what string) {
+func refuseAndMend(t *testing.T, super *pgxpool.Pool, address, what string, want schema) {
 	t.Helper()
-	report, err := Status(t.Context(), super)
+	report, err := status(t.Context(), super, want)
 	if err != nil || !strings.Contains(strings.Join(report.Distrusted, "\n"), what) {
 		t.Errorf("status does not say it: %q, %v", report.Distrusted, err)
 	}
 	before := pgDump(t, address)
-	_, err = up(t.Context(), super, nil, embedded())
+	_, err = up(t.Context(), super, nil, want)
 	refused := wantCode(t, err, nexus.CodeNotTrusted)
 	if !strings.Contains(refused.Message, what) {
 		t.Errorf("it says %q, want %q", refused.Message, what)
 	}
-	if err := Plan(t.Context(), super, new(bytes.Buffer), nil); err == nil {
+	if err := plan(t.Context(), super, new(bytes.Buffer), nil, want); err == nil {
 		t.Error("a plan was made")
 	}
 	var script bytes.Buffer
-	if err := Dump(&script, 0); err != nil {
+	if err := dump(&script, 0, want); err != nil {
 		t.Fatal(err)
 	}
 	_, statements, _ := strings.Cut(script.String(), "\\set ON_ERROR_STOP on\n")
@@ -337,7 +345,7 @@ func refuseAndMend(t *testing.T, super *pgxpool.Pool, address, what string) {
 	}
 	for try := 0; ; try++ {
 		execute(t, address, strings.ReplaceAll(refused.Hint, fmt.Sprintf("; -- and create it as %q", "postgres"), ";"))
-		_, err := up(t.Context(), super, nil, embedded())
+		_, err := up(t.Context(), super, nil, want)
 		if err == nil {
 			return
 		}

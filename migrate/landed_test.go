@@ -53,8 +53,7 @@ func TestUpgradesFromLandedSchemas(t *testing.T) {
 	if testing.Short() {
 		t.Skip("upgrades from each schema that landed, which takes minutes: not with -short")
 	}
-	fresh := connect(t, cluster.URL(newDatabase(t, cluster)))
-	mustUp(t, fresh, nil, embedded())
+	fresh := connect(t, installed(t))
 	for _, version := range landedSchemas {
 		name := fmt.Sprintf("schema-%d", version)
 		t.Run(name, func(t *testing.T) {
@@ -245,8 +244,7 @@ func TestWhatIsBuiltOnARetiredFunctionIsNamed(t *testing.T) {
 
 // By the comments of a file status foretells what it creates.
 func TestCommentsNameWhatFilesCreate(t *testing.T) {
-	pool := connect(t, cluster.URL(newDatabase(t, cluster)))
-	mustUp(t, pool, nil, embedded())
+	pool := connect(t, installed(t))
 	want := embedded()
 	for _, f := range slices.Concat(want.functions, want.views) {
 		var created []string

@@ -14,8 +14,7 @@ import (
 // roles, the schema first and the data later. Status says what is wrong and names the owner; Up makes it what it was.
 // holds: I1-restored
 func TestRestoredCopiesAreMended(t *testing.T) {
-	source := cluster.URL(newDatabase(t, cluster))
-	mustUp(t, connect(t, source), nil, embedded())
+	source := installed(t)
 	execute(t, source, `select core.create_namespace('shop'); select core.emit('shop', 'a'); select core.schedule_task('shop', 'tick', '@every 1h', 'tick')`)
 	want := value[string](t, connect(t, source), whole)
 	dump := func(args ...string) string {

@@ -95,8 +95,7 @@ func TestAScriptRefusesAnotherVersion(t *testing.T) {
 }
 
 func TestARestoredDatabaseIsUpToDate(t *testing.T) {
-	address := cluster.URL(newDatabase(t, cluster))
-	mustUp(t, connect(t, address), nil, embedded())
+	address := installed(t)
 	restored := cluster.URL(newDatabase(t, cluster))
 	psql(t, restored, client(t, "pg_dump", "", address))
 	report := mustUp(t, connect(t, restored), nil, embedded())
