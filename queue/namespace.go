@@ -64,7 +64,7 @@ func AlterNamespace(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, opts 
 }
 
 // DropNamespace removes a namespace with its queues. confirm must repeat the name: [nexus.CodeNotConfirmed]. As long as
-// it holds undelivered events or unresolved dead letters it fails with [nexus.CodeNamespaceNotEmpty], unless force says to lose
+// it holds undelivered events, unread broadcasts or unresolved dead letters it fails with [nexus.CodeNamespaceNotEmpty], unless force says to lose
 // them. What it emitted stays in the event log.
 func DropNamespace(ctx context.Context, q nexus.DBTX, ns, confirm nexus.Namespace, force bool) error {
 	return db.Do(ctx, q, "drop_namespace", "core.drop_namespace($1::text, $2::text, $3::boolean)",

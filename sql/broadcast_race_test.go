@@ -353,3 +353,127 @@ func TestABroadcastClaimLooksAnewAfterItsWait(t *testing.T) {
 		t.Errorf("a life that is over claims %s (%v), want NX302", found, err)
 	}
 }
+
+// An expiry takes nothing that a claim under way may be given, waits for none, and so no broadcast is counted as missed that is handled, or twice.
+// holds: broadcast (age, in hand)
+func TestAnExpiryLeavesWhatIsJustClaimed(t *testing.T) {
+	t.Parallel()
+	db := dbtest.New(t)
+	db.Namespace("shop")
+	db.SetNow(db.Now())
+	inc := dbtest.Get[string](db, `select incarnation::text from core_node.register_node('shop', 'n', true, '{}', '{"broadcasts": ["a"]}')`)
+	db.Exec(`select core_node.register_node('shop', 'idle', true, '{}', '{"broadcasts": ["a"]}')`)
+	for range 2 {
+		db.Exec(`select core.emit('shop', 'a', '1', '{"broadcast": true}')`)
+	}
+	db.Advance(25 * time.Hour)
+	claiming, expiring := open(t, db), open(t, db)
+	does(t, expiring, "set statement_timeout = '20s'")
+	expired := func(want string) {
+		t.Helper()
+		var got string
+		if err := expiring.QueryRow(t.Context(), `select core_private.expire_broadcasts()::text`).Scan(&got); err != nil {
+			t.Fatal(err)
+		}
+		if got += " " + dbtest.Get[string](db, `select string_agg(node_id || ' ' || missed, ', ' order by node_id) from core.broadcast_cursors`); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	does(t, claiming, "begin")
+	does(t, claiming, fmt.Sprintf(`select core_node.claim_broadcast('n', '%s', rpad('1', 32, '0')::uuid, '{a}', '{0}')`, inc))
+	expired(`{"buried": 0, "missed": 0, "removed": 0} idle 0, n 0`)
+	does(t, claiming, "commit")
+	expired(`{"buried": 0, "missed": 2, "removed": 1} idle 1, n 1`) // that which is not in hand
+	does(t, claiming, `select core_node.settle_broadcast('n', rpad('1', 32, '0')::uuid, 1, '{}')`)
+	expired(`{"buried": 0, "missed": 1, "removed": 1} idle 2, n 1`)
+}
+
+// Who gives a broadcast up has the namespace before the cursor, as who drops the namespace has: neither waits for the other for ever.
+// holds: NS5, broadcast (fence)
+func TestDropAgainstTheEndOfABroadcast(t *testing.T) {
+	t.Parallel()
+	for name, call := range map[string]string{
+		"a settlement": `select outcome from core_node.settle_broadcast('n', rpad('1', 32, '0')::uuid, 1, '{"action": "reject"}')`,
+		"a successor":  `select outcome from core_node.claim_broadcast('n', (select incarnation from core.nodes), rpad('2', 32, '0')::uuid, '{a}', '{1}')`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := dbtest.New(t)
+			db.Namespace("shop")
+			db.Exec(`select core_node.register_node('shop', 'n', true, '{}', '{"broadcasts": ["a"]}')`)
+			db.Exec(`select core.emit('shop', 'a', '1', '{"broadcast": true}')`)
+			db.Exec(`select core_node.claim_broadcast('n', (select incarnation from core.nodes), rpad('1', 32, '0')::uuid, '{a}', '{1}')`)
+			held, dropping := open(t, db), open(t, db)
+			dropped := make(chan error, 1)
+			_, outcome, err := secondWaitsFor[string, string](t, db, `select node_id from core_private.broadcast_cursors for update`, call, func(tx pgx.Tx) error {
+				go func() { dropped <- dropping.Exec(t.Context(), `select core.drop_namespace('shop', 'shop', true)`) }()
+				db.Wait(`select exists (select from pg_stat_activity where pid = $1 and wait_event_type = 'Lock')`, dropping.PgConn().PID())
+				return commit(tx)
+			})
+			if err != nil || outcome != "buried" {
+				t.Errorf("%s, %v", outcome, err)
+			}
+			if err := <-dropped; err != nil {
+				t.Errorf("the drop: %v", err)
+			}
+			does(t, held, `select core.create_namespace('shop')`)
+		})
+	}
+}
+
+// A broadcast that is being emitted is waited for, and asked about; one that comes while its namespace is dropped finds it gone.
+// holds: NS5, broadcast (stored once)
+func TestDropAgainstABroadcast(t *testing.T) {
+	t.Parallel()
+	const drop = `select core.drop_namespace('shop', 'shop')::text`
+	for name, emit := range map[string]string{
+		"emit":       `select event_uid::text from core.emit('shop', 'a', '1', '{"broadcast": true}')`,
+		"emit_batch": `select event_uid::text from core.emit_batch('shop', '{a}', '{1}', array['{"broadcast": true}']::jsonb[])`,
+	} {
+		for _, c := range []struct{ first, second, code string }{{emit, drop, "NX203"}, {drop, emit, "NX101"}} {
+			t.Run(name+" "+c.code, func(t *testing.T) {
+				t.Parallel()
+				db := dbtest.New(t)
+				db.Exec(`select core.create_namespace('shop', '{"default_consumer": "off"}')`)
+				db.Exec(`select core_node.register_node('shop', 'n', true, '{}', '{"broadcasts": ["a"]}')`)
+				_, _, err := secondWaitsFor[string, string](t, db, c.first, c.second, commit)
+				if pg, ok := errors.AsType[*pgconn.PgError](err); !ok || pg.Code != c.code {
+					t.Errorf("the second: %v, want %s", err, c.code)
+				}
+			})
+		}
+	}
+}
+
+// Nodes that settle and die, an upkeep that expires, emitters, and somebody who drops the namespace again and again: nobody ends in a deadlock.
+// holds: NS5, broadcast
+func TestDropBesideBroadcasts(t *testing.T) {
+	t.Parallel()
+	db := dbtest.New(t)
+	db.Exec(`create function public.round() returns void language plpgsql as $$
+		begin perform core.create_namespace('shop', '{"default_consumer": "off", "keep_broadcasts": "1 min"}');
+		perform core_node.register_node('shop', 'n' || i, true, '{}', '{"broadcasts": ["a"]}') from generate_series(1, 2) i;
+		perform core.emit('shop', 'a', '1', '{"broadcast": true}') from generate_series(1, 10); end $$`)
+	db.Exec(`create function public.old() returns void language sql as $$ update core.broadcasts set emitted_at = emitted_at - interval '1 hour' where broadcast_id % 2 = 0;
+		select core_node.claim_broadcast(n.node_id, n.incarnation, rpad('1', 32, '0')::uuid, '{a}', '{1}') from core.nodes n $$`)
+	for range 20 {
+		db.Exec(`select public.round()`)
+		db.Exec(`select public.old()`)
+		sessions := []string{
+			`select core.drop_namespace('shop', 'shop', true)`, `select core_private.expire_broadcasts()`,
+			`select core_node.settle_broadcast('n1', rpad('1', 32, '0')::uuid, 1, '{"action": "reject"}')`,
+			`select core_node.claim_broadcast('n2', (select incarnation from core.nodes where node_id = 'n2'), rpad('2', 32, '0')::uuid, '{a}', '{1}')`,
+			`select core.emit('shop', 'a', '1', '{"broadcast": true}')`, `select core_private.expire_broadcasts()`,
+		}
+		noErrors(t, atOnce(t, db, len(sessions), func(ctx context.Context, conn *pgx.Conn, i int) error {
+			_, err := conn.Exec(ctx, sessions[i])
+			if pg, ok := errors.AsType[*pgconn.PgError](err); ok && (pg.Code == "NX101" || pg.Code == "NX104" || pg.Code == "NX302") {
+				return nil // the namespace is gone
+			}
+			return err
+		}))
+		if n := dbtest.Get[int](db, `select count(*)::int from core.broadcasts`); n != 0 {
+			t.Errorf("%d broadcasts of no namespace", n)
+		}
+	}
+}

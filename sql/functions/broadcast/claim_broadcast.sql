@@ -49,6 +49,10 @@ begin
         return;
     end if;
 
+    -- What an earlier process died at may be buried, which asks for the namespace: its row comes before the cursor.
+    if v_cursor.taken_id is not null and v_cursor.holder is distinct from p_holder then
+        perform from core.namespaces n where n.namespace = v_namespace for key share;
+    end if;
     -- Whoever had the row may have gone further than what was visible before the wait, or have ended this life of the
     -- node.
     select c.* into v_cursor from core_private.broadcast_cursors c where c.node_id = p_node_id for update;

@@ -1,6 +1,11 @@
 -- By age alone: a node that is away for long does not keep them. What it had not read is counted at its cursor, so that
 -- it is not lost unseen. What a node has in hand stays for the end of the attempt, which may need it; what waits for
 -- another one has its own copy.
+--
+-- Whose cursor moves while it looks may just be given one of these, or have handled it: counted by what the cursor
+-- was, a broadcast could be missed twice, or be missed and handled. So a cursor that is not beyond all of them is
+-- locked first, and looked at then. What one that somebody holds has not read is left for the next time; nobody is
+-- waited for. Nor is whoever drops the namespace, who has its row before he comes to the broadcasts.
 create or replace function core_private.expire_broadcasts(p_limit integer = 10000)
 returns jsonb
 language plpgsql
@@ -12,6 +17,8 @@ declare
     v_closed text[] := core_private.closed_namespaces();
     v_space  text := '';
     v_keep   interval;
+    v_ids    bigint[];
+    v_held   text[];
     v_gone   bigint := 0;
     v_missed bigint := 0;
     v_n      bigint;
@@ -27,22 +34,35 @@ begin
          limit 1;
         exit when not found;
         continue when v_space = any (v_closed);
+        perform from core.namespaces n where n.namespace = v_space for key share skip locked;
+        continue when not found and v_keep is not null;
         loop
+            v_ids := array(
+                select x.broadcast_id
+                  from core.broadcasts x
+                 where x.namespace = v_space and x.emitted_at <= v_now - coalesce(v_keep, '0')
+                 order by x.emitted_at
+                 limit p_limit
+                   for update skip locked);
+            v_held := array(
+                select c.node_id
+                  from core_private.broadcast_cursors c
+                 where c.namespace = v_space
+                   and exists (
+                       select
+                         from core.broadcasts x
+                        where x.broadcast_id = any (v_ids) and x.cluster = c.cluster
+                          and core_private.is_unread(c, x.xid, x.broadcast_id))
+                   for no key update skip locked);
             with gone as (
                 delete from core.broadcasts b
-                 using (
-                    select x.broadcast_id
-                      from core.broadcasts x
-                     where x.namespace = v_space and x.emitted_at <= v_now - coalesce(v_keep, '0')
-                       and not exists (
-                           select
-                             from core_private.broadcast_cursors h
-                            where h.namespace = v_space and h.cluster = x.cluster
-                              and h.taken_xid = x.xid and h.taken_id = x.broadcast_id)
-                     order by x.emitted_at
-                     limit p_limit
-                       for update skip locked) old
-                 where b.broadcast_id = old.broadcast_id
+                 where b.broadcast_id = any (v_ids)
+                   and not exists (
+                       select
+                         from core_private.broadcast_cursors h
+                        where h.namespace = v_space and h.cluster = b.cluster
+                          and (h.taken_xid = b.xid and h.taken_id = b.broadcast_id
+                               or h.node_id <> all (v_held) and core_private.is_unread(h, b.xid, b.broadcast_id)))
                 returning b.cluster, b.xid, b.broadcast_id, b.event_type),
             unread as (
                 select c.node_id, count(*) as n
@@ -61,7 +81,7 @@ begin
               into v_n, v_m;
             v_gone := v_gone + v_n;
             v_missed := v_missed + v_m;
-            exit when v_n < p_limit or clock_timestamp() > v_stop;
+            exit when cardinality(v_ids) < p_limit or v_n = 0 or clock_timestamp() > v_stop;
         end loop;
         exit when clock_timestamp() > v_stop;
     end loop;

@@ -27,6 +27,7 @@ begin
                   and not exists (select from unnest(c.patterns) p where core_private.matches(p, d.event_type)))
          order by c.node_id
            for update of c skip locked
+           for key share of n skip locked
     loop
         select v_now - n.keep_broadcasts
           into v_before

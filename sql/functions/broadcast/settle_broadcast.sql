@@ -6,13 +6,13 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    v_now    timestamptz := core_private.now();
-    v_cursor core_private.broadcast_cursors;
-    v_row    core_private.broadcast_deliveries;
-    v_action text;
-    v_after  interval;
+    v_now       timestamptz := core_private.now();
+    v_namespace text := core_private.node_namespace(p_node_id, 'consume');
+    v_cursor    core_private.broadcast_cursors;
+    v_row       core_private.broadcast_deliveries;
+    v_action    text;
+    v_after     interval;
 begin
-    perform core_private.node_namespace(p_node_id, 'consume');
     perform core_private.check_option_keys(p_result, array['action', 'after', 'policy', 'reason', 'error'], 'p_result');
     v_action := coalesce(p_result ->> 'action', 'ack');
     if v_action not in ('ack', 'retry', 'reject', 'release') then
@@ -27,6 +27,10 @@ begin
     end if;
     if p_result ? 'policy' then
         perform core_private.check_policy(p_result -> 'policy', 'p_result.policy');
+    end if;
+    -- A dead letter asks for the namespace. Whoever drops that has its row before he comes to the cursors.
+    if v_action <> 'ack' then
+        perform from core.namespaces n where n.namespace = v_namespace for key share;
     end if;
     select c.*
       into v_cursor

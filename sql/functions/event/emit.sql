@@ -105,10 +105,6 @@ begin
                              + core_private.default_offset(p_namespace, v_priority);
             end if;
         end if;
-        if v_broadcast then
-            perform core_private.store_broadcast(
-                p_namespace, v_event_id, v_event_uid, p_event_type, v_message, v_headers, v_now);
-        end if;
     end if;
 
     if v_queue is null then
@@ -140,6 +136,10 @@ begin
     if v_others then
         v_generation := core_private.deliver_to_others(
             p_namespace, p_event_type, v_message, v_headers, v_due_at, v_now, v_priority);
+    end if;
+    if v_broadcast then
+        perform core_private.store_broadcast(
+            p_namespace, v_event_id, v_event_uid, p_event_type, v_message, v_headers, v_now);
     end if;
 
     insert into core.event_log (

@@ -141,5 +141,9 @@ begin
         case when v_prioritised then ', priority' end, case when v_prioritised then ', e.priority' end)
     using p_now, p_namespace, p_event_types, p_payloads, p_options, v_keys, p_now + v_dedupe_for,
           core_private.principal(), p_event_uids, p_principals, v_pending, v_queued, v_plan.generation, v_priorities;
+    -- Behind the queues, as in store_broadcast.
+    if v_broadcast <> '' then
+        perform core_private.keep_namespace(p_namespace);
+    end if;
 end $$;
-comment on function core_private.emit_many(text, text[], jsonb[], jsonb[], timestamptz, uuid[], text[]) is 'Writes events whose arguments have been checked: log, queues, delays. The last two arguments are for events that were accepted earlier: their uids, and who had them emitted. Raises NX004, NX005, NX110, NX604.';
+comment on function core_private.emit_many(text, text[], jsonb[], jsonb[], timestamptz, uuid[], text[]) is 'Writes events whose arguments have been checked: log, queues, delays. The last two arguments are for events that were accepted earlier: their uids, and who had them emitted. Raises NX004, NX005, NX101, NX110, NX604.';

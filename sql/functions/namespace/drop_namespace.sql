@@ -47,7 +47,7 @@ begin
             execute format('lock table %s in access exclusive mode', core_private.queue_relation(v_queue));
         end if;
     end loop;
-    -- And whoever schedules an event waits for this one.
+    -- And whoever schedules an event, emits a broadcast or gives one up waits for this one; he has no cursor then.
     perform from core.namespaces n where n.namespace = p_namespace for update;
     if not coalesce(p_force, false) then
         if exists (
@@ -57,7 +57,12 @@ begin
                 where d.queue_name = any (v_queues))
            or exists (select from core.scheduled_events e where e.namespace = p_namespace and e.status = 'pending')
            or exists (select from core.parked p where p.queue_name = any (v_queues))
-           or exists (select from core.dead_letters l where l.namespace = p_namespace and l.resolved_at is null) then
+           or exists (select from core.dead_letters l where l.namespace = p_namespace and l.resolved_at is null)
+           or exists (
+               select
+                 from core_private.broadcast_cursors c
+                cross join core_private.unread_of(c.node_id) u
+                where c.namespace = p_namespace and u.unread + u.retrying > 0) then
             v_held := true;
         end if;
         for v_queue in
@@ -73,10 +78,12 @@ begin
         end loop;
         if v_held then
             raise exception using errcode = 'NX203', column = 'p_namespace',
-                message = format('namespace %s still holds undelivered or scheduled events or unresolved dead letters',
+                message = format(
+                    'namespace %s still holds undelivered or scheduled events, unread broadcasts or unresolved dead '
+                    || 'letters',
                     quote_literal(p_namespace)),
-                hint = format('Look at core.queue_metrics, core.pending_scheduled_events and '
-                    || 'core.unresolved_dead_letters, or drop it with all it holds: '
+                hint = format('Look at core.queue_metrics, core.pending_scheduled_events, core.broadcast_cursors '
+                    || 'and core.unresolved_dead_letters, or drop it with all it holds: '
                     || 'select core.drop_namespace(%L, %L, true);', p_namespace, p_namespace);
         end if;
     end if;
@@ -90,4 +97,4 @@ begin
         perform core_private.drop_queue(v_queue);
     end loop;
 end $$;
-comment on function core.drop_namespace(text, text, boolean) is 'Drops a namespace, its queues, consumers, nodes, scheduled events and dead letters; its log rows stay until retention. p_confirm repeats the name. Raises NX101, NX203, NX206, NX401; 55000 unless the transaction is read committed or p_force is true.';
+comment on function core.drop_namespace(text, text, boolean) is 'Drops a namespace, its queues, consumers, nodes, scheduled events and dead letters; its log rows stay until retention. p_confirm repeats the name. Refused while it holds undelivered or scheduled events, broadcasts that a node has not read, or unresolved dead letters, unless p_force is true. Raises NX101, NX203, NX206, NX401; 55000 unless the transaction is read committed or p_force is true.';
