@@ -168,7 +168,7 @@ func (e emitter) once(ctx context.Context, t transaction) error {
 const ledgerRow = `insert into chaos.emitted (uid, n, ns, type, do_what, times, want, how, key, duplicate, due_at)
 	select u.uid, u.n, $1, u.type, u.do_what, u.times, u.want, $2, nullif($3, ''), u.duplicate,
 	       clock_timestamp() + make_interval(secs => $4)
-	  from unnest($5::uuid[], $6::bigint[], $7::text[], $8::text[], $9::bigint[], $10::text[], $11::boolean[]) u(uid, n, type, do_what, times, want, duplicate)
+	  from unnest($5::text[]::uuid[], $6::bigint[], $7::text[], $8::text[], $9::bigint[], $10::text[], $11::boolean[]) u(uid, n, type, do_what, times, want, duplicate)
 	returning 1`
 
 func emitOne(ctx context.Context, q nexus.DBTX, bus queue.Emitter, eventType string, s script, opts *queue.EmitOptions, how string) error {
@@ -207,12 +207,12 @@ func emitBatch(ctx context.Context, q nexus.DBTX, bus queue.Emitter, types []str
 // priority is that of an event, by its number.
 func priority(s script) int { return int(s.N % 5) }
 
-// note writes the ledger in the emitting transaction.
+// note writes the ledger in the emitting transaction. A worker behind the pooler has no types from the server, so uids go as text.
 func note(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, how string, o queue.EmitOptions, types []string, plays []script, receipts []queue.Receipt) error {
 	n := len(plays)
-	uids, ns64, does, times, wants, doubles := make([][16]byte, n), make([]int64, n), make([]string, n), make([]int64, n), make([]string, n), make([]bool, n)
+	uids, ns64, does, times, wants, doubles := make([]string, n), make([]int64, n), make([]string, n), make([]int64, n), make([]string, n), make([]bool, n)
 	for i, s := range plays {
-		uids[i], ns64[i], does[i], times[i], wants[i], doubles[i] = receipts[i].EventUID, s.N, s.Do, int64(s.Times), s.want(), receipts[i].Duplicate
+		uids[i], ns64[i], does[i], times[i], wants[i], doubles[i] = receipts[i].EventUID.String(), s.N, s.Do, int64(s.Times), s.want(), receipts[i].Duplicate
 	}
 	var one int
 	return q.QueryRow(ctx, ledgerRow, ns, how, o.DedupeKey, o.Delay.Seconds(), uids, ns64, types, does, times, wants, doubles).Scan(&one)
