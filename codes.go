@@ -16,6 +16,7 @@ const (
 	CodeTimezone         = "NX012" // not the name of a time zone
 	CodeTaskSetting      = "NX013"
 	CodeSQLHandler       = "NX015" // a function that cannot handle events
+	CodeKey              = "NX016" // not a collection or key of the key-value store
 
 	CodeNoNamespace      = "NX101"
 	CodeNoConsumer       = "NX102"

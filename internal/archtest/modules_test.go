@@ -37,6 +37,7 @@ var mayLink = map[string][]string{
 	"queue":             slices.Concat(words, pool, traces),
 	"sqlhandler":        slices.Concat(words, pool, traces),
 	"deadletter":        words,
+	"kv":                words,
 	"operate":           words,
 	"schedule":          slices.Concat(words, pool, []string{"github.com/robfig/cron/v3"}),
 	"cronsync":          words,

@@ -16,7 +16,7 @@ var ranks = [][]string{
 	{"internal/handlers", "internal/svc"},
 	{"internal/engine", "internal/readmodel", "internal/telemetry", "internal/member", "internal/sqlwork"},
 	{"internal/consume", "internal/batch", "internal/pgmqueue", "internal/broadcast"},
-	{"queue", "operate", "deadletter", "schedule", "trigger", "outbox", "migrate"},
+	{"queue", "operate", "deadletter", "schedule", "kv", "trigger", "outbox", "migrate"},
 	{"cronsync", "workflow", "webhook", "sqlhandler", "ingress", "internal/doctor", "internal/observe"},
 	{"node", "dashboard"},
 	{"cmd/nexus-node/internal/app", "cmd/nexus-node/internal/demo"},

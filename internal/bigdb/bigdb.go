@@ -60,6 +60,8 @@ func Fill(t testing.TB, db *dbtest.DB, size Size) {
 			select now() + interval '1 day' + g * interval '1 s', 'core_events_ns' || ` + of + `, 'type.' || g % 50, '{}' from generate_series(1, $2::int) g`},
 		{size.Events / 10, `insert into core.parked (queue_name, event_type, msg_id, namespace, read_ct, enqueued_at, message, parked_at, lived)
 			select 'core_events_ns' || ` + of + `, 'odd.' || g % 5, g, 'ns' || ` + of + `, 0, now(), '{}', now(), '0' from generate_series(1, $2::int) g`},
+		{size.Events / 10, `insert into core.kv_entries (namespace, collection, key, value, version, created_at, updated_at, updated_by)
+			select 'ns' || ` + of + `, 'c', 'user/' || g % 100 || '/' || g, '{}', g, now(), now(), 'somebody' from generate_series(1, $2::int) g`},
 		{size.DeadLetters, `insert into core.dead_letters (namespace, consumer, event_type, source_kind, source_ref, queue_name, msg_id, event_uid, payload, attempts, failed_at,
 			       reason, last_error, status, resolution, resolved_at, resolved_by)
 			select 'ns' || ` + of + `, 'default', 'type.' || g % 50, 'delivery', jsonb_build_object('queue', 'core_events_ns' || ` + of + `, 'msgId', g),

@@ -28,7 +28,7 @@ var arguments = map[string]string{
 	"p_at": "now() + interval '2 days'", "p_reason": "'everycall'", "p_resolution": "'ignored'", "p_role": "'nexus_reader'",
 	"p_duty": "'read'", "p_confirm": "{queue}", "p_filter": "jsonb_build_object('ids', jsonb_build_array({dead}))", "p_state": "'active'",
 	"p_given": "true", "p_key": "7", "p_keys": "array[{queue}]", "p_for": "'1 s'", "p_policy": "'{}'", "p_attempt": "1",
-	"p_producer_node_id": "null", "p_holder": "'01900000-0000-7000-8000-00000000cafe'", "p_turn": "1", "p_event_ids": "array[{event}]::bigint[]",
+	"p_producer_node_id": "null", "p_collection": "'sparekeys'", "p_value": `'{"n": 1}'`, "p_holder": "'01900000-0000-7000-8000-00000000cafe'", "p_turn": "1", "p_event_ids": "array[{event}]::bigint[]",
 }
 
 // Nothing fails in calls of settle and its like: what they acknowledge is enough.
@@ -97,6 +97,11 @@ var All = map[string]Function{
 	"forget_node":                          {By: ByID},
 	"grant_namespace":                      {By: ByName},
 	"heartbeat":                            {By: ByID},
+	"kv_cas":                               {By: ByName, Arguments: map[string]string{"p_key": "'everycall'", "p_version": "0"}},
+	"kv_delete":                            {By: ByName, Arguments: map[string]string{"p_key": "'sparekey'"}},
+	"kv_get":                               {By: ByName, Arguments: map[string]string{"p_key": "'sparekey'"}},
+	"kv_list":                              {By: ByName},
+	"kv_set":                               {By: ByName, Arguments: map[string]string{"p_key": "'everycall'"}},
 	"look":                                 {By: ByName, Arguments: map[string]string{"p_wait": "'1 s'"}},
 	"maintain_partitions":                  {},
 	"may_operate":                          {By: ByName},

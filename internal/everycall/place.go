@@ -67,6 +67,7 @@ begin
 	values (ns, core_private.cluster_id(), pg_current_xact_id(), 1, gen_random_uuid(), made, core.now(), jsonb_build_object('secret', ns));
 	perform core.create_consumer(ns, 'spare', '{never}');
 	perform core.create_ingress_token(ns, 'sparetoken');
+	perform core.kv_set(ns, 'sparekeys', 'sparekey', jsonb_build_object('secret', ns));
 	perform core.create_webhook(ns, 'sparehook', 'https://shop.example/' || ns, '{never}');
 	perform core.emit(ns, made, jsonb_build_object('secret', ns));
 	select c.msg_id into id from core_node.claim(queue, array[made], '{0}', 1, '1 h') c where c.outcome = 'claimed';

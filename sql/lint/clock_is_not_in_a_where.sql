@@ -9,4 +9,4 @@ union all
 select v.schemaname || '.' || v.viewname
   from pg_views v
  where v.schemaname in ('core', 'core_node', 'core_private')
-   and v.definition ~* '\mwhere\M[^;]*(core_private\.now|core\.now|clock_timestamp|statement_timestamp|transaction_timestamp|\mnow)\(\)'
+   and regexp_replace(v.definition, '\( SELECT core\.now\(\) AS now\)', '', 'g') ~* '\mwhere\M[^;]*(core_private\.now|core\.now|clock_timestamp|statement_timestamp|transaction_timestamp|\mnow)\(\)'

@@ -47,6 +47,8 @@ begin
       ('core_private.own_cron_drift', '{nexus_reader}'),
       ('core_private.others_cron_jobs', '{nexus_reader}'),
       ('core.cron_drift', '{nexus_reader}'),
+      ('core.kv_get', '{nexus_reader,nexus_consumer}'),
+      ('core.kv_list', '{nexus_reader,nexus_consumer}'),
       -- producer
       ('core.schedule_task', '{nexus_producer,nexus_operator}'),
       ('core.pause_task', '{nexus_producer,nexus_operator}'),
@@ -58,6 +60,9 @@ begin
       ('core.run_scheduled_task', '{nexus_producer,nexus_operator,nexus_scheduler}'),
       ('core.emit', '{nexus_producer}'),
       ('core.emit_batch', '{nexus_producer}'),
+      ('core.kv_set', '{nexus_producer}'),
+      ('core.kv_cas', '{nexus_producer}'),
+      ('core.kv_delete', '{nexus_producer}'),
       ('core.append_event_log', '{nexus_producer,nexus_operator}'),
       ('core.schedule_event', '{nexus_producer,nexus_operator}'),
       ('core.reschedule_event', '{nexus_producer,nexus_operator}'),
@@ -200,7 +205,7 @@ begin
     with listed (name) as (values
       ('namespaces'), ('namespace_grants'), ('nodes'), ('event_log'), ('consumers'), ('queues'), ('dead_letters'),
       ('delivery_errors'), ('error_codes'), ('delayed'), ('parked'),
-      ('scheduled_tasks'), ('task_slots'), ('task_runs'), ('scheduled_events'), ('audit_log'), ('webhooks'), ('ingress_tokens'), ('broadcasts')
+      ('scheduled_tasks'), ('task_slots'), ('task_runs'), ('scheduled_events'), ('audit_log'), ('webhooks'), ('ingress_tokens'), ('broadcasts'), ('kv_entries')
     ),
     relation as (
       select c.oid, n.nspname, c.relname as name, c.relkind, c.relowner,

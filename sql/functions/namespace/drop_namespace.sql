@@ -97,4 +97,4 @@ begin
         perform core_private.drop_queue(v_queue);
     end loop;
 end $$;
-comment on function core.drop_namespace(text, text, boolean) is 'Drops a namespace, its queues, consumers, nodes, scheduled events and dead letters; its log rows stay until retention. p_confirm repeats the name. Refused while it holds undelivered or scheduled events, broadcasts that a node has not read, or unresolved dead letters, unless p_force is true. Raises NX101, NX203, NX206, NX401; 55000 unless the transaction is read committed or p_force is true.';
+comment on function core.drop_namespace(text, text, boolean) is 'Drops a namespace, its queues, consumers, nodes, scheduled events, dead letters and keys; its log rows stay until retention. p_confirm repeats the name. Refused while it holds undelivered or scheduled events, broadcasts that a node has not read, or unresolved dead letters, unless p_force is true. Raises NX101, NX203, NX206, NX401; 55000 unless the transaction is read committed or p_force is true.';

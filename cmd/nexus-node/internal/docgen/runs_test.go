@@ -64,6 +64,8 @@ var running = []runningPage{
 		and (select array_agg(msg_id / 1000000000000000 order by msg_id) = '{0,1,1}' from pgmq.q_core_events_store__reports)
 		and (select (patterns, max_in_flight, rate, backfill)::text = '("{order.*,refund.*}",8,,waiting)' from core.consumer_status where consumer = 'stock')
 		and (select count(*) = 11 from core.audit_log where action ~ '_consumer$')`},
+	{page: "docs/guides/kv.md", holds: `(select string_agg(collection || ' ' || n, ', ' order by collection) = 'locks 1, sessions 5, settings 1, visits 1' from (
+		select collection, count(*) as n from core.kv group by collection) c) and (select value = '1' from core.kv where collection = 'visits')`},
 	{page: "docs/guides/replay.md", holds: `(select state = 'done' from core.replays)`},
 	{page: "docs/guides/webhooks.md", before: `select core.create_namespace('shop')`,
 		holds: `(select count(*) = 6 from core.audit_log where action ~ 'webhook|_consumer')`},

@@ -1,0 +1,35 @@
+-- K7: what has expired is not there at once, for all that looks or compares; a sweep removes it
+-- holds: K7 (expiry)
+update nexus_test.clock set frozen = '2030-01-01 00:00Z';
+select core.create_namespace('shop'), core.create_namespace('closed', '{"restricted": true}');
+create temp table s as select n, (core.kv_set('shop', 'c', n, '1', '{"ttl": "10 s"}')).version from unnest('{a,b,c,d,e,f}'::text[]) n;
+select core.kv_set('shop', 'c', 'kept', '1'), core.kv_set('closed', 'c', 'k', '1', '{"ttl": "10 s"}');
+select is((select expires_at from core.kv_get('shop', 'c', 'a')), '2030-01-01 00:00:10Z', 'it ends ten seconds on');
+update nexus_test.clock set shift = '9.999 s';
+select is((select count(*)::int from core.kv_get('shop', 'c', 'a')), 1, 'not before');
+select is((select count(*)::int from core.kv), 8, 'nor in the view');
+select is((select count(*)::int from core.kv_list('shop', 'c')), 7, 'nor in the list');
+select is(core_private.expire_kv(), 0, 'nor is it removed');
+select isnt((core.kv_set('shop', 'c', 'a', '1', '{"ttl": "10 s"}')).version, (select version from s where n = 'a'), 'set again it lives on, under another version');
+select isnt((core.kv_set('shop', 'c', 'f', '1')).version, (select version from s where n = 'f'), 'set without a ttl it stays');
+update nexus_test.clock set shift = '10 s';
+select is((select count(*)::int from core.kv_get('shop', 'c', 'b')), 0, 'then it is not there');
+select is((select array_agg(key order by key) from core.kv_list('shop', 'c')), '{a,f,kept}', 'nor in the list');
+select is((select array_agg(key order by key) from core.kv), '{a,f,kept}', 'nor in the view');
+select is((select (r.done, r.version)::text from core.kv_cas('shop', 'c', 'b', '2', (select version from s where n = 'b')) r), '(f,)', 'its version counts no more');
+select is((select (r.done, r.version)::text from core.kv_set('shop', 'c', 'b', '2', '{"if_present": true}') r), '(f,)', 'it is absent');
+select is((select (r.done, r.version)::text from core.kv_delete('shop', 'c', 'b') r), '(f,)', 'there is nothing to delete');
+select ok((core.kv_set('shop', 'c', 'b', '1', '{"if_absent": true}')).done, 'absent');
+select is((select (created_at, expires_at)::text from core.kv_get('shop', 'c', 'b')), '("2030-01-01 00:00:10+00",)', 'a key made anew');
+select ok((core.kv_cas('shop', 'c', 'c', '1', 0)).done, 'version 0');
+select is((select (count(distinct version), count(*))::text from (select version from s union all select version from core.kv) x), '(11,11)', 'none of their versions was there before');
+select is(core_private.expire_kv(), 3, 'the sweep removes what has expired, everywhere');
+select is((select array_agg(key order by key) from core.kv_entries), '{a,b,c,f,kept}', 'and nothing else');
+select is((select (every, driven_by)::text from core.sweep_status where name = 'kv'), '(00:00:10,tick)', 'every ten seconds');
+select is((core.run_sweep('kv') ->> 'result'), '0', 'by its name');
+update nexus_test.clock set shift = '20 s';
+select is((core.run_sweep('kv') ->> 'result'), '1', 'when it is time');
+select throws_ok(format($$select core.kv_set('shop', 'c', 'k', '1', '{"ttl": %s}')$$, t), 'NX005', null, 'no ttl: ' || t) from unnest(array['0', '10', '"0 s"', '"-1 s"', '"11 years"', '"x"', 'null', '"infinity"']) t;
+select throws_ok(format($$select core.kv_cas('shop', 'c', 'k', '1', 0, '{"ttl": %s}')$$, t), 'NX005', null, 'nor here: ' || t) from unnest(array['10', '"0 s"']) t;
+select lives_ok($$select core.kv_set('shop', 'c', 'k', '1', '{"ttl": "10 years"}'), core.kv_cas('shop', 'c', 'l', '1', 0, '{"ttl": "1 ms"}')$$, 'the least and the most');
+select is((select expires_at from core.kv_get('shop', 'c', 'l')), '2030-01-01 00:00:20.001Z', 'kv_cas takes it, too');
