@@ -1,7 +1,7 @@
 -- In the order of the primary key, from the prefix on; the first key without it ends the list. So nothing has to be
 -- known about what the greatest key with a prefix is, which depends on the encoding of the database.
 create or replace function core.kv_list(
-    p_namespace text, p_collection text, p_prefix text = '', p_after text = null, p_limit integer = 100,
+    p_namespace text, p_collection text, p_prefix text = null, p_after text = null, p_limit integer = 100,
     p_values boolean = true)
 returns table (
     key text, value jsonb, version bigint, created_at timestamptz, updated_at timestamptz, expires_at timestamptz,
