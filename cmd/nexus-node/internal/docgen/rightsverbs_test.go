@@ -72,7 +72,7 @@ var verbs = map[string]verb{
 	"node list": {}, "node cursors": {}, "sweeps": {}, "audit": {},
 	"node drain": {args: "{node}", before: awake}, "node forget": {args: "{node}", before: awake},
 	"ingress create": {args: "everytoken"}, "ingress list": {}, "ingress revoke": {args: "sparetoken --dry-run"},
-	"kv get": {args: "sparekeys sparekey"}, "kv list": {args: "sparekeys"}, "kv set": {args: "sparekeys everykey 1"}, "kv cas": {args: "sparekeys everykey2 0 1"},
+	"kv get": {args: "sparekeys sparekey"}, "kv list": {args: "sparekeys"}, "kv set": {args: "sparekeys everykey 1"}, "kv cas": {args: "sparekeys newkey 0 1", before: "select core.kv_delete({namespace}, 'sparekeys', 'newkey')"},
 	"kv delete":    {args: "sparekeys sparekey --dry-run"},
 	"webhook list": {}, "webhook show": {args: "sparehook"}, "webhook alter": {args: "sparehook --timeout 9s"}, "webhook rotate": {args: "sparehook"},
 	"webhook create": {args: "everyhook https://shop.example/in --pattern a.*"}, "webhook drop": {args: "sparehook --force --dry-run"},
