@@ -58,11 +58,7 @@ begin
              where k.namespace = p_namespace and k.collection = p_collection collate "C" and k.key = p_key collate "C";
             return;
         end if;
-        -- As the foreign key would, but first: whoever drops the namespace is waited for.
-        perform from core.namespaces n where n.namespace = p_namespace for key share;
-        if not found then
-            perform core_private.fail_unknown_namespace(p_namespace);
-        end if;
+        perform core_private.keep_namespace(p_namespace);
         insert into core.kv_entries (
             namespace, collection, key, value, version, created_at, updated_at, expires_at, updated_by)
         values (
