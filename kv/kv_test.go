@@ -180,8 +180,7 @@ func TestRefusals(t *testing.T) {
 		"value":      {value, nexus.ErrInvalid, nexus.CodePayload, "p_value"},
 		"no handle":  {set(settings, (*pgxpool.Pool)(nil), "k", nil), nexus.ErrInvalid, nexus.CodeArgumentValue, "q"},
 		"no reader": {func() error {
-			login, url := db.As("nexus_producer")
-			_ = login
+			_, url := db.As("nexus_producer")
 			conn, err := pgx.Connect(ctx, url)
 			if err != nil {
 				return err

@@ -23,6 +23,7 @@ type written struct {
 
 // write runs a function of the store, again where the transaction has to.
 func write(t *testing.T, s session, sql string, args ...any) (w written) {
+	t.Helper()
 	for {
 		err := s.QueryRow(t.Context(), "select done, version from "+sql, args...).Scan(&w.Done, &w.Version)
 		if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "40001" {
@@ -98,6 +99,7 @@ func TestOneOfManyIsDone(t *testing.T) {
 	}
 	// All calls are under way before the first can end: it waits for the lock of a key, or for who makes it.
 	atOnce := func(t *testing.T, sql string, args ...any) (done int, last written) {
+		t.Helper()
 		var wg sync.WaitGroup
 		var mu sync.Mutex
 		for _, s := range sessions {
