@@ -161,7 +161,7 @@ type row struct {
 	UpdatedBy string          `json:"updated_by"`
 }
 
-func (c Collection[T]) entries(ctx context.Context, q nexus.DBTX, op, sql string, args ...any) ([]Entry[T], error) {
+func (Collection[T]) entries(ctx context.Context, q nexus.DBTX, op, sql string, args ...any) ([]Entry[T], error) {
 	var list string
 	if err := db.Call(ctx, q, op, "select coalesce(pg_catalog.json_agg(t), '[]')::text from ("+sql+") t", args, &list); err != nil {
 		return nil, err
