@@ -1,6 +1,7 @@
 package nexussql_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -75,6 +76,28 @@ func TestLints(t *testing.T) {
 			}
 			db.Exec(`do $$ begin drop function if exists core.offender; drop table if exists core.offender; delete from core.error_codes where code = 'NX997'; end $$`)
 		})
+	}
+}
+
+// A plan that is guessed to cost more than jit_above_cost is compiled first, which takes seconds: the thousand rows that are assumed of a
+// function, twice, make a view over ten consumers such a plan. What functions return is said by their ROWS.
+func TestViewsAreNotCompiled(t *testing.T) {
+	t.Parallel()
+	db := dbtest.New(t)
+	const most = 20_000 // jit_above_cost is 100,000, and who reads a view joins it
+	db.Exec(`create function public.cost_of(p_view regclass) returns float8 language plpgsql as $$
+		declare v_plan json; begin execute format('explain (format json) select * from %s', p_view) into v_plan; return v_plan #>> '{0,Plan,Total Cost}'; end $$`)
+	costly := func() []string {
+		return column(t, db, fmt.Sprintf(`select c.oid::regclass::text from pg_class c
+			where c.relkind = 'v' and c.relnamespace in ('core'::regnamespace, 'core_node'::regnamespace, 'core_private'::regnamespace)
+			  and public.cost_of(c.oid) > %d`, most))
+	}
+	if views := costly(); len(views) > 0 {
+		t.Errorf("their plans are guessed to cost more than %d: %q", most, views)
+	}
+	db.Exec(`alter function core_private.backfills_of(integer) rows 1000; alter function core_private.limits_of(integer) rows 1000`)
+	if views := costly(); len(views) != 1 {
+		t.Errorf("with a thousand rows assumed of each: %q", views)
 	}
 }
 

@@ -37,7 +37,7 @@ var settings = []string{
 	"plpgsql.variable_conflict = 'use_column'",
 	"client_encoding = 'LATIN1'",
 	"work_mem = '64kB'",
-	"jit_above_cost = 0",
+	compiled,
 	"array_nulls = off",
 	"transform_null_equals = on",
 	"xmloption = 'document'",
@@ -55,6 +55,9 @@ var settings = []string{
 	"check_function_bodies = off",
 }
 
+// compiled has every plan compiled; the servers of tests have jit off.
+const compiled = "jit_above_cost = 0"
+
 // A8: the main job under each setting, of the database, which all have it from, and of the roles that take part: by turns, and with
 // NEXUS_TEST_LONG each both ways.
 // holds: settings (the main job under each)
@@ -66,6 +69,9 @@ func TestSettings(t *testing.T) {
 		}
 		t.Run(setting, func(t *testing.T) {
 			t.Parallel()
+			if setting == compiled && os.Getenv("NEXUS_TEST_LONG") == "" {
+				t.Skip("a minute of compiling: make test-long sets NEXUS_TEST_LONG")
+			}
 			for n, whose := range []string{"database", "roles"} {
 				if n != i%2 && os.Getenv("NEXUS_TEST_LONG") == "" {
 					continue
@@ -74,12 +80,18 @@ func TestSettings(t *testing.T) {
 					t.Parallel()
 					db := dbtest.New(t)
 					name := db.Owner.Config().ConnConfig.Database
-					if whose == "database" {
-						db.Exec("alter database " + name + " set " + setting)
-					} else {
+					set := func(setting string) {
+						if whose == "database" {
+							db.Exec("alter database " + name + " set " + setting)
+							return
+						}
 						for _, role := range []string{dbtest.Login, "postgres", "nexus_scheduler"} {
 							db.Exec("alter role " + role + " in database " + name + " set " + setting)
 						}
+					}
+					set(setting)
+					if setting == compiled {
+						set("jit = on")
 					}
 					if err := mainjob.Run(t.Context(), as(db)); err != nil {
 						t.Error(err)

@@ -55,6 +55,7 @@ func TestSettings() map[string]string {
 		"max_wal_size":       "4GB", // no checkpoint in the middle of a run
 		"checkpoint_timeout": "30min",
 		"shared_buffers":     "256MB",
+		"jit":                "off", // to compile one plan takes longer than all of a test
 	}
 }
 

@@ -2,7 +2,7 @@
 -- in target, and what was running in target and so is left for the next one.
 create or replace function core_private.unread_of(p_node_id text)
 returns table (unread bigint, oldest timestamptz, retrying bigint, next_due timestamptz)
-language sql stable security definer
+language sql stable security definer rows 1
 set search_path = pg_catalog, pg_temp
 as $$
     with cursor as (

@@ -1,6 +1,6 @@
 create or replace function core_private.backfills_of(p_consumer_id integer)
 returns table (state text, done_to bigint, bound bigint, delivered bigint, waits_for integer, created_at timestamptz)
-language sql stable security definer
+language sql stable security definer rows 1
 set search_path = pg_catalog, pg_temp
 as $$
     select b.state, b.position, b.bound, b.delivered, cardinality(b.awaited), b.created_at

@@ -2,7 +2,7 @@
 -- once.
 create or replace function core_private.limits_of(p_consumer_id integer)
 returns table (in_flight integer, tokens integer)
-language plpgsql stable security definer
+language plpgsql stable security definer rows 1
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
 as $$
