@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -42,7 +43,7 @@ func TestWhatIsTakenAwayIsPutBack(t *testing.T) {
 		t.Fatalf("nothing was touched, and status says %+v, %v", r, err)
 	}
 	before := value[string](t, pool, whole)
-	for _, c := range []struct{ harm, seen string }{
+	for i, c := range []struct{ harm, seen string }{
 		{`alter table core.event_log disable row level security`, "row security of core.event_log: off, not forced"},
 		{`alter table core.dead_letters force row level security`, "row security of core.dead_letters: on, forced"},
 		{`drop policy visible on core.event_log`, "policy visible on core.event_log is gone"},
@@ -85,6 +86,9 @@ func TestWhatIsTakenAwayIsPutBack(t *testing.T) {
 		{`update core_private.sweeps set function = 'core.tick()' where name = 'reap'`, "sweep reap runs core.tick(), before core_node.reap_nodes()"},
 		{`alter table pgmq.q_core_events_shop owner to postgres`, "table pgmq.q_core_events_shop belongs to postgres"},
 	} {
+		if leftOut(i) {
+			continue
+		}
 		t.Run(c.harm, func(t *testing.T) {
 			execute(t, address, c.harm)
 			report, err := Status(t.Context(), pool)
@@ -112,6 +116,9 @@ func TestWhatIsTakenAwayIsPutBack(t *testing.T) {
 		})
 	}
 }
+
+// leftOut says that with -short, which is for a second server, another run of the week tries the harm of this number: a third each day.
+func leftOut(i int) bool { return testing.Short() && i%3 != time.Now().YearDay()%3 }
 
 // What was in a table that was dropped is in backups only: none is made in its place, and it is named.
 func TestADroppedTableIsNamed(t *testing.T) {

@@ -23,7 +23,7 @@ func TestRightsOfTheOwnersArePutBack(t *testing.T) {
 		   and case c.relkind when 'S' then not has_sequence_privilege(r.oid, c.oid, 'usage') or not has_sequence_privilege(r.oid, c.oid, 'update')
 		         else not (has_table_privilege(r.oid, c.oid, 'select') and has_table_privilege(r.oid, c.oid, 'insert')
 		                   and has_table_privilege(r.oid, c.oid, 'update') and has_table_privilege(r.oid, c.oid, 'delete')) end`
-	for _, c := range []struct {
+	for i, c := range []struct {
 		harm, seen string
 		alone      bool // breaks no emit
 		super      bool // only a superuser can put it back
@@ -43,6 +43,9 @@ func TestRightsOfTheOwnersArePutBack(t *testing.T) {
 			for f in select oid from pg_proc where proowner = 'nexus_scheduler'::regrole and pronamespace = 'core_private'::regnamespace loop
 				execute format('revoke all on function %s from nexus_scheduler', f); end loop; end $$`, seen: "nexus_scheduler lacks rights on its own routine core_private.", alone: true},
 	} {
+		if leftOut(i) {
+			continue
+		}
 		for who, by := range map[string]struct {
 			address string
 			skip    bool
