@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -55,6 +56,9 @@ func child(url, mode string) error {
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return err
+	}
+	if id, ok := strings.CutPrefix(mode, "fan-out "); ok {
+		return fanOut(ctx, pool, id)
 	}
 	n := node.New(pool, node.Config{Namespace: ns, Lease: time.Second, Retry: nexus.RetryPolicy{MaxAttempts: 50}})
 	switch mode {

@@ -3,6 +3,8 @@ package node_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -179,5 +181,68 @@ func TestAFloodLeavesTheLowerLevelItsShare(t *testing.T) {
 	stop()
 	if left := dbtest.Get[int](db, `select coalesce(sum(queue_length), 0)::int from core.queue_metrics where queue_name ~ '__'`); left != 0 {
 		t.Errorf("%d are left", left)
+	}
+}
+
+// Consumers with handlers of each mode go from four levels to fewer and to one, and back, while a node runs and events of all priorities come, fail and
+// are tried again: by the handlers' own table what lies in a level that is gone is handled once, and with one level the order is that of the emits.
+// holds: levels (altered)
+func TestFewerLevelsUnderTraffic(t *testing.T) {
+	t.Parallel()
+	batches, size := 5, 20
+	if os.Getenv("NEXUS_TEST_LONG") != "" {
+		batches, size = 40, 60
+	}
+	db := newDB(t)
+	db.Exec(`create table public.did (n bigint generated always as identity, consumer text, uid uuid, priority int)`)
+	db.Exec(`grant insert on public.did to ` + dbtest.Login)
+	modes := []string{"On", "express", "batch", "leased"}
+	alter := func(levels int) {
+		for _, mode := range modes {
+			if _, err := queue.AlterConsumer(t.Context(), db.Owner, ns, strings.ToLower(mode), queue.ConsumerChange{Levels: levels}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	n := node.New(db.Pool, node.Config{Namespace: ns, Workers: 4, LeasedWorkers: 1})
+	one := func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error {
+		if string(d.Payload) == "7" && d.Attempt == 1 {
+			return nexus.Retry(50 * time.Millisecond)
+		}
+		_, err := tx.Exec(ctx, `insert into public.did (consumer, uid, priority) values ($1, $2, $3)`, d.Consumer, d.UID, max(d.Priority, 1))
+		return err
+	}
+	for _, mode := range modes {
+		if err := queue.CreateConsumer(t.Context(), db.Pool, ns, strings.ToLower(mode), []string{"a.b"}, &queue.ConsumerOptions{Levels: 4}); err != nil {
+			t.Fatal(err)
+		}
+		if h := handleIn(db.Pool, n.Subscribe(strings.ToLower(mode), "a.b"), mode, one); mode != "leased" {
+			h.Workers = 1
+		}
+	}
+	for priority := 4; priority >= 1; priority-- {
+		emitWith(t, db, priority, size)
+	}
+	start(t, n)
+	for i := range batches {
+		emitWith(t, db, 1+i%4, size)
+		alter([]int{2, 1, 3, 4}[i%4])
+		emitWith(t, db, 4-i%4, size)
+		goesOn(db, fmt.Sprintf(`(select count(*) >= %d from public.did)`, 4*size*i))
+	}
+	alter(1)
+	want := (4 + 2*batches) * size
+	goesOn(db, fmt.Sprintf(`(select count(*) >= %d from public.did)`, 4*want))
+	for _, priority := range []int{4, 2, 3, 1, 4} {
+		emitWith(t, db, priority, 2)
+	}
+	db.Wait(`select coalesce(sum(queue_length), 0) = 0 from core.queue_metrics where queue_name ~ '__'`)
+	for _, mode := range modes {
+		if got := dbtest.Get[string](db, `select format('%s of %s', count(*), count(distinct uid)) from public.did where consumer = $1`, strings.ToLower(mode)); got != fmt.Sprintf("%d of %d", want+10, want+10) {
+			t.Errorf("%s: %s, want %d", mode, got, want+10)
+		}
+		if got := dbtest.Get[string](db, `select string_agg(priority::text, ' ' order by n) from (select * from public.did where consumer = $1 order by n desc limit 10) s`, strings.ToLower(mode)); got != "4 4 2 2 3 3 1 1 4 4" {
+			t.Errorf("%s: with one level %s come", mode, got)
+		}
 	}
 }
