@@ -35,7 +35,7 @@ var views = map[string][]look{
 	"cron_job_runs":            {{"limit 100", 10}},
 	"cron_jobs":                {{"limit 100", 10}},
 	"dead_letter_groups":       {{"", 400}, {"where namespace = 'ns5'", 20}},
-	"kv":                       {{"where namespace = 'ns5' and collection = 'c' order by key limit 100", 160}, {"where namespace = 'ns5' and collection = 'c' and starts_with(key, 'user/7') order by key limit 10", 60}},
+	"kv":                       {{"where namespace = 'ns5' and collection = 'c' order by key limit 100", 590}, {"where namespace = 'ns5' and collection = 'c' and starts_with(key, 'user/7') order by key limit 10", 60}},
 	"lost_queues":              {{"", 160}, {"where namespace = 'ns5'", 20}},
 	"node_status":              {{"", 20}},
 	"partitions":               {{"", 250}},
