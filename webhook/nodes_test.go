@@ -246,3 +246,29 @@ func TestGoneForAllNodes(t *testing.T) {
 		t.Errorf("%d refused, then %d dead and %d at the new place", refused, n, len(good.all()))
 	}
 }
+
+// A webhook whose consumer has levels posts what comes first first, whenever it was emitted.
+//
+// holds: H5, levels
+func TestLevels(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	r := receive(t, ok)
+	create(db, "billing", r.URL, []string{"*"}, `{"levels": 2, "concurrency": 1}`)
+	db.Exec(`select core.pause_consumer('shop', 'billing')`)
+	batch := make([]queue.Emission, 8)
+	for i := range batch {
+		batch[i] = queue.Emission{Type: []string{"a.second", "a.first"}[i/5], EmitOptions: queue.EmitOptions{Priority: 2 - i/5}}
+	}
+	emitAll(t, db, batch)
+	runWith(t, db, &webhook.Sender{Allow: local}, 1) // which claims one at a time
+	db.Exec(`select core.resume_consumer('shop', 'billing')`)
+	r.wait(t, len(batch))
+	var kinds []string
+	for _, p := range r.all() {
+		kinds = append(kinds, strings.TrimPrefix(p.kind, "a."))
+	}
+	if got := strings.Join(kinds, " "); got != "first first first second second second second second" {
+		t.Error(got)
+	}
+}

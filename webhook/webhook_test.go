@@ -45,11 +45,16 @@ func (l *log) text() string {
 // run runs a node with a sender until the test ends.
 func run(t *testing.T, db *dbtest.DB, s *webhook.Sender) *log {
 	t.Helper()
+	return runWith(t, db, s, 0)
+}
+
+func runWith(t *testing.T, db *dbtest.DB, s *webhook.Sender, places int) *log {
+	t.Helper()
 	var out log
 	if s.Look == 0 {
 		s.Look = 20 * time.Millisecond
 	}
-	n := node.New(db.Pool, node.Config{Namespace: "shop", Poll: 20 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+	n := node.New(db.Pool, node.Config{Namespace: "shop", Poll: 20 * time.Millisecond, LeasedWorkers: places, Logger: slog.New(slog.NewTextHandler(&out, nil))})
 	n.Add(s)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
