@@ -10,12 +10,14 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_consumer   record;
-    v_relation   text;
+    v_message_id bigint;
     v_generation bigint;
 begin
     for v_consumer in
         select nullif(n.consumer_generation, 0) as generation, c.kind, c.queue_name,
-               nullif(core_private.level_offset(c.levels, p_priority), 0) as level_offset
+               core_private.level_offset(c.levels, p_priority) as level_offset,
+               exists (select from core_private.wake_flags f
+                        where f.key = c.queue_name and f.waiting_until > p_now) as wake
           from core.namespaces n
           left join lateral core_private.consumers_of(p_namespace, array[p_event_type], false) c on true
          where n.namespace = p_namespace
@@ -30,18 +32,17 @@ begin
                 values (p_due_at, v_consumer.queue_name, p_event_type, p_message, p_headers);
                 continue;
             end if;
-            v_relation := core_private.queue_relation(v_consumer.queue_name);
-            if to_regclass(v_relation) is null then
+            v_message_id := nextval(to_regclass(core_private.queue_sequence(v_consumer.queue_name)))
+                            + v_consumer.level_offset;
+            if v_message_id is null then
                 perform core_private.fail_lost_queue(v_consumer.queue_name);
             end if;
-            execute format($q$
-                insert into %s (msg_id, read_ct, enqueued_at, vt, message, headers)
-                overriding system value
-                values (nextval(%L::regclass)%s, 0, $1, $1, $2, $3)
-                $q$, v_relation, core_private.queue_sequence(v_consumer.queue_name),
-                coalesce(' + ' || v_consumer.level_offset, ''))
-            using p_now, p_message, p_headers;
-            perform core_private.wake(v_consumer.queue_name, p_now);
+            execute 'insert into ' || core_private.queue_relation(v_consumer.queue_name)
+                || '(msg_id,read_ct,enqueued_at,vt,message,headers) overriding system value values($1,0,$2,$2,$3,$4)'
+              using v_message_id, p_now, p_message, p_headers;
+            if v_consumer.wake then
+                perform core_private.wake(v_consumer.queue_name, p_now);
+            end if;
         else
             null; -- Lanes come with ordered consumers.
         end case;

@@ -32,12 +32,14 @@ begin
     if v_n = 0 then
         return;
     end if;
-    select u.n
-      into v_i
-      from unnest(p_event_types) with ordinality u(t, n)
-     where core_private.is_event_type(u.t) is not true
-     order by u.n limit 1;
-    if found then
+    -- Most batches are of few types, and the place of a wrong one is looked for when there is one.
+    if exists (select from unnest(core_private.distinct_types(p_event_types)) d(t)
+                where core_private.is_event_type(d.t) is not true) then
+        select u.n
+          into v_i
+          from unnest(p_event_types) with ordinality u(t, n)
+         where core_private.is_event_type(u.t) is not true
+         order by u.n limit 1;
         perform core_private.check_event_type(
             p_event_types[array_lower(p_event_types, 1) + v_i - 1], format('p_event_types[%s]', v_i));
     end if;

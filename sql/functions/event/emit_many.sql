@@ -64,7 +64,8 @@ begin
     end if;
 
     select * into v_plan from core_private.delivery_plan(
-                             p_namespace, p_event_types, v_at_once, v_delayed, p_prioritised => v_prioritised);
+                             p_namespace, core_private.distinct_types(p_event_types),
+                             v_at_once, v_delayed, p_prioritised => v_prioritised);
     foreach v_queue in array v_plan.queues loop
         perform core_private.wake(v_queue, p_now);
     end loop;
@@ -104,20 +105,25 @@ begin
                  where not e.duplicate)$q$;
         v_rows := 'ids i left join src e using (n)';
     else
+        -- What is the same for all is no column of what is kept: it stands in src, which is no table.
         v_src := $q$
-            src as materialized (
-                select e.*, to_jsonb(row(
-                           $2, e.event_type, e.payload, core_private.iso($1), null, e.event_id, e.event_uid)
-                           ::core_private.plain_message) as message$q$ || v_plan.columns || $q$
-                  from (select t.n, t.event_type, t.payload, nextval('core.event_id_seq') as event_id,
-                               coalesce(t.given_uid, gen_random_uuid()) as event_uid,
-                               coalesce(t.principal, $8) as principal, false as duplicate,
-                               null::text as ordering_key, null::timestamptz as due_at, null::jsonb as headers,
-                               null::text as producer, null::text as correlation_id, null::uuid as causation_uid,
-                               null::timestamptz as authored_at, null::text[] as tags, 0 as depth,
-                               null::bigint as held_id
-                          from unnest($3, $4, $9, $10) with ordinality t(event_type, payload, given_uid, principal, n)
-                        offset 0) e)$q$;
+            plain as materialized (
+                select e.n, e.event_type, e.payload, e.event_id, e.event_uid, e.principal,
+                       to_jsonb(row($2, e.event_type, e.payload, $15, null, e.event_id, e.event_uid)
+                                ::core_private.plain_message) as message$q$ || v_plan.columns || $q$
+                  from (select x.*, null::timestamptz as due_at, null::bigint as held_id
+                          from (select t.n, t.event_type, t.payload, nextval('core.event_id_seq') as event_id,
+                                       coalesce(t.given_uid, gen_random_uuid()) as event_uid,
+                                       coalesce(t.principal, $8) as principal
+                                  from unnest($3, $4, $9, $10)
+                                       with ordinality t(event_type, payload, given_uid, principal, n)
+                                offset 0) x) e),
+            src as not materialized (
+                select p.*, false as duplicate, null::text as ordering_key, null::timestamptz as due_at,
+                       null::jsonb as headers, null::text as producer, null::text as correlation_id,
+                       null::uuid as causation_uid, null::timestamptz as authored_at, null::text[] as tags,
+                       0 as depth, null::bigint as held_id
+                  from plain p)$q$;
         v_rows := 'src i cross join lateral (select i.*) e';
     end if;
     return query execute format($q$
@@ -140,7 +146,8 @@ begin
         $q$, v_src, v_plan.ctes || v_broadcast, v_plan.default_id, v_rows,
         case when v_prioritised then ', priority' end, case when v_prioritised then ', e.priority' end)
     using p_now, p_namespace, p_event_types, p_payloads, p_options, v_keys, p_now + v_dedupe_for,
-          core_private.principal(), p_event_uids, p_principals, v_pending, v_queued, v_plan.generation, v_priorities;
+          core_private.principal(), p_event_uids, p_principals, v_pending, v_queued, v_plan.generation, v_priorities,
+          core_private.iso(p_now);
     -- Behind the queues, as in store_broadcast.
     if v_broadcast <> '' then
         perform core_private.keep_namespace(p_namespace);

@@ -12,7 +12,7 @@ begin
 end $$;
 select pg_temp.consumer('mail', '{order.*}'), pg_temp.consumer('bill', '{invoice}');
 select core.schedule_task('shop', 'order.a', '* * * * *', 'order.a');
-insert into core_private.wake_flags (key, waiting_until) values ('core_events_shop', 'infinity');
+insert into core_private.wake_flags (key, waiting_until) values ('core_events_shop', 'infinity'), ('core_events_shop__mail', 'infinity');
 create temporary table woken (key text);
 grant all on woken to public;
 create or replace function core_private.wake(p_key text, p_now timestamptz) returns void language sql as $$ insert into pg_temp.woken values (p_key) $$;
