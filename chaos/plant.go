@@ -34,7 +34,7 @@ var plants = []plant{
 		{"core_private.attempts_used_up", []string{"core_private.attempts_counted(p_read_ct, p_headers)", "core_private.attempt_of(p_read_ct, p_headers)"}},
 	}},
 	{name: "no-dedupe", why: "a key that is taken does not count", found: []string{kindDoubled}, edits: []edit{
-		{"core.emit", []string{"if not v_key.won then", "if false then"}},
+		{"core_private.emit_with_options", []string{"if not v_key.won then", "if false then"}},
 	}, faults: []string{"cut-answers"}},
 	{name: "lost-ack", why: "one ack of thirty is forgotten", found: []string{kindDoubled}, faults: []string{"deploy"}, edits: []edit{
 		{"core.ack", []string{"where q.msg_id = $1", "where q.msg_id %% 30 <> 0 and q.msg_id = $1", "if v_gone is null then", "if v_gone is null and p_msg_id % 30 <> 0 then"}},
@@ -50,7 +50,14 @@ var plants = []plant{
 		{"core_private.is_suspect", []string{"return core_private", "return false and core_private"}},
 	}},
 	{name: "lost-event", why: "one event of fifty is logged and not delivered", found: []string{kindLost}, faults: []string{"deploy"}, edits: []edit{
-		{"core.emit", []string{"execute format($q$\n            insert into %s (msg_id", "if v_message_id % 50 <> 0 then execute format($q$\n            insert into %s (msg_id", "using v_message_id, v_now, v_message, v_headers;", "using v_message_id, v_now, v_message, v_headers; end if;"}},
+		{"core.emit", []string{
+			"execute 'insert into '", "if message_id % 50 <> 0 then execute 'insert into '",
+			"using message_id, v_now, v_message;", "using message_id, v_now, v_message; end if;",
+		}},
+		{"core_private.emit_with_options", []string{
+			"execute 'insert into '", "if message_id % 50 <> 0 then execute 'insert into '",
+			"using message_id, p_now, v_message, v_o.headers;", "using message_id, p_now, v_message, v_o.headers; end if;",
+		}},
 	}},
 }
 

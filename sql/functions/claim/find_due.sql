@@ -73,13 +73,13 @@ begin
                  limit $3
             $q$, v_relation, ' and q.msg_id < ' || p_below)
         else format($q$
-                       (select h.ctid as tid, h.vt
+                       (select h.ctid as tid, h.vt, h.msg_id
                           from %1$s h
                          where h.msg_id >= $1%2$s
                          order by h.msg_id limit 20000) h
                   join %1$s q on q.ctid = h.tid
                  where h.vt <= $2 and q.vt <= $2
-                 limit $3
+                 order by h.msg_id limit $3
             $q$, v_relation, ' and h.msg_id < ' || p_below) end;
 
     v_fate := format('core_private.fate_of(%L, q.read_ct, q.headers, q.message, $5, $6, $7, $8)', p_for);
