@@ -87,10 +87,10 @@ func TestANodeRunsSQLHandlers(t *testing.T) {
 func TestWorkRunsSQLHandlers(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
-	writeHandler(t, db, "app", "", `begin if p_event ->> 'payload' = '3' then raise 'no'; end if; insert into notes values (p_event ->> 'payload'); end`)
+	writeHandler(t, db, "app", "", `begin if p_event ->> 'payload' = '3' then perform core.reject_event('no'); end if; insert into notes values (p_event ->> 'payload'); end`)
 	db.Exec(`select core.emit('shop', 'a', to_jsonb(n)) from generate_series(1, 5) n`)
 	n := running(t, db, db.SQLURL())
-	for _, want := range []int{2, 3, 0} { // the one that fails was run, too
+	for _, want := range []int{2, 3, 0} { // the one that is rejected was run, too
 		if got, err := n.Work(t.Context(), max(want, 1)); got != want || err != nil {
 			t.Fatalf("Work: %d, %v; want %d", got, err, want)
 		}
