@@ -289,6 +289,7 @@ var mutants = []mutant{
 	{"S9 every queue of a task is linked", "core_private.delivery_plan", []string{"ids := ids || format(', (%L, e.m%s)', v_consumer.queue_name, v_consumer.consumer_id);", "null;"}, "delivery/writers", false},
 	{"E1 only matching consumers, of a batch", "core_private.delivery_plan", []string{"cardinality(p_event_types) = 1", "true"}, "emit/consumers", false},
 	{"E1 a named consumer is noted", "core_private.note_named_consumers", []string{"case when tg_op <> 'INSERT' then old.namespace end", "null"}, "emit/named_consumers", false},
+	{"E1 the log knows the message of one with options", "core_private.emit_with_options", []string{"else jsonb_build_object('messageId', coalesce(message_id, v_held_id)) end", "else '{}'::jsonb end"}, "emit/one", false},
 	{"E1 the log knows the message", "core.emit", []string{"else jsonb_build_object('messageId', message_id) end", "else '{}'::jsonb end"}, "emit/one", false},
 	{"E1 rows in input order", "core_private.emit_many", []string{"order by i.n\n", "order by i.n desc\n"}, "emit_batch/batch", false},
 	{"E3 the element of a batch is named", "core_private.emit_many", []string{"format('[%s]', t.n)", "'[?]'"}, "emit_batch/batch", false},

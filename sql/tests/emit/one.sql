@@ -16,3 +16,7 @@ select throws_ok(format('select core.emit(''shop'', %L)', t), 'NX002', null, 're
 select throws_ok($$select core.emit('shop', null)$$, 'NX002', null, 'refuses a NULL type');
 select throws_ok($$select core.emit('nowhere', 'x')$$, 'NX101', null, 'names an unknown namespace');
 select lives_ok(format('select core.emit(''shop'', %L)', t), 'accepts the type ' || left(t, 20)) from unnest(array['a', 'A:b/c-d_e.f', '0', repeat('a', 200)]) t;
+-- without options
+create temporary table p as select * from core.emit('shop', 'plain', '{"id": 1}');
+select is((select count(*)::int from core.event_log e join p using (event_id, event_uid) where e.metadata = jsonb_build_object('messageId', p.message_id)), 1, 'plain: one log row with its messageId');
+select is((select q.message ->> 'eventUid' from pgmq.q_core_events_shop q join p on q.msg_id = p.message_id), (select event_uid::text from p), 'plain: one delivery');
