@@ -75,7 +75,7 @@ func (w *worker) work(ctx context.Context) error {
 			if err := w.call(ctx); err != nil {
 				return err
 			}
-			called = time.Now()
+			called, pause = time.Now(), min(w.host.Poll, callAgain)
 			continue
 		case b == nil:
 			w.wait(ctx, pause)
