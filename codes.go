@@ -28,6 +28,7 @@ const (
 	CodeNoTask           = "NX108"
 	CodeNoScheduledEvent = "NX109"
 	CodeQueueLost        = "NX110" // the queue is registered, and its tables are missing
+	CodeNoHandler        = "NX111" // no handler has that key
 
 	CodeNamespaceDiffers      = "NX201" // the namespace exists with other options
 	CodeQueueNameTaken        = "NX202" // the physical queue name belongs to another namespace
@@ -40,7 +41,7 @@ const (
 	CodeScheduledEventDiffers = "NX209" // one with this id exists with other content
 	CodeScheduledEventDone    = "NX210" // it was appended, cancelled or has failed
 	CodeNotYoursToCommit      = "NX211" // the transaction is the node's
-	CodeConsumerDiffers       = "NX212" // the consumer exists with other patterns or options
+	CodeConsumerDiffers       = "NX212" // the consumer, webhook or handler exists with other settings
 	CodeConsumerNotEmpty      = "NX213" // it still holds undelivered events
 	CodeSQLHandlerDiffers     = "NX214" // the consumer has another SQL handler
 	CodeSQLHandlerAltered     = "NX215" // while it ran

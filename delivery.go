@@ -13,6 +13,7 @@ import (
 type Delivery struct {
 	Event
 	Consumer    string // "default" unless the consumer was named
+	Target      string // the key of the handler that a trigger or a request names: "go:mail"; "" for what goes by its event type
 	MessageID   int64  // on the consumer's queue
 	Attempt     int    // 1 on the first try; a release does not use one
 	MaxAttempts int    // after which the delivery becomes a dead letter; -1: never

@@ -3,7 +3,9 @@ package node
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -19,6 +21,7 @@ type Consumer struct {
 	node     *Node
 	of       *consumer
 	patterns []string
+	routed   bool
 }
 
 // Subscribe declares a named consumer and returns it, for its handlers: On, OnBatch and OnLeased, and [OnT] and its kin. Run and Work create it if
@@ -31,12 +34,31 @@ func (n *Node) Subscribe(name string, patterns ...string) *Consumer {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, c := range n.consumers {
-		if c.declared != nil && c.name == name && slices.Equal(c.declared.patterns, patterns) {
+		if c.declared != nil && c.name == name && !c.declared.routed && slices.Equal(c.declared.patterns, patterns) {
 			return c.declared
 		}
 	}
 	of := &consumer{name: name}
 	of.declared = &Consumer{node: n, of: of, patterns: patterns}
+	n.consumers = append(n.consumers, of)
+	return of.declared
+}
+
+// Triggers is the consumer of deliveries that triggers make. On, OnBatch and OnLeased, and [OnT] and its kin, take the name of a handler in place of a pattern:
+// n.Triggers().On("mail", fn) is what triggers call "go:mail". Run and Work create it if it is missing. Its options are altered in the database alone.
+func (n *Node) Triggers() *Consumer { return n.Routed("triggers") }
+
+// Routed is [Node.Triggers] for a routed consumer of another name, which triggers have for what must not wait behind others.
+func (n *Node) Routed(name string) *Consumer {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, c := range n.consumers {
+		if c.declared != nil && c.name == name && c.declared.routed {
+			return c.declared
+		}
+	}
+	of := &consumer{name: name}
+	of.declared = &Consumer{node: n, of: of, routed: true}
 	n.consumers = append(n.consumers, of)
 	return of.declared
 }
@@ -59,6 +81,9 @@ func (c *Consumer) OnLeased(pattern string, fn func(ctx context.Context, d *nexu
 func (c *Consumer) register(h *Handler) *Handler {
 	c.node.mu.Lock()
 	defer c.node.mu.Unlock()
+	if c.routed {
+		h.pattern = "go:" + h.pattern
+	}
 	return c.of.add(c.node, h)
 }
 
@@ -67,13 +92,14 @@ type declared struct {
 	name     string
 	patterns []string
 	options  queue.ConsumerOptions
+	routed   bool
 }
 
 func (c *Consumer) declare() *declared {
 	if c == nil {
 		return nil
 	}
-	return &declared{name: c.of.name, patterns: slices.Clone(c.patterns), options: c.ConsumerOptions}
+	return &declared{name: c.of.name, patterns: slices.Clone(c.patterns), options: c.ConsumerOptions, routed: c.routed}
 }
 
 // createConsumers creates those that are not there, as they were declared.
@@ -81,6 +107,12 @@ func (r *run) createConsumers(ctx context.Context) error {
 	for _, c := range r.consumers {
 		d := c.declared
 		if d == nil {
+			continue
+		}
+		if d.routed {
+			if err := r.member.RequireRouted(ctx, d.name); err != nil {
+				return err
+			}
 			continue
 		}
 		made, err := queue.EnsureConsumer(ctx, r.own, r.Namespace, d.name, d.patterns, &d.options)
@@ -94,10 +126,22 @@ func (r *run) createConsumers(ctx context.Context) error {
 	return nil
 }
 
-// distinct refuses two declarations of one consumer that differ, and one of "default".
+// distinct refuses two declarations of one consumer that differ, one of "default", and what a routed one cannot have.
 func distinct(consumers []*consumer) error {
 	seen := map[string]bool{}
 	for _, c := range consumers {
+		if c.declared != nil && c.declared.routed {
+			if !reflect.ValueOf(c.declared.ConsumerOptions).IsZero() {
+				return invalid(fmt.Sprintf("Routed(%s)", c.name), fmt.Sprintf("consumer %q was given options, and nodes do not create it with any", c.name),
+					"leave them out; an operator sets them by queue.AlterConsumer")
+			}
+			for _, h := range c.handlers {
+				if strings.HasSuffix(h.pattern, "*") {
+					return invalid(fmt.Sprintf("Handler(%s)", h.pattern), fmt.Sprintf("%q is a pattern, and deliveries name their handler", h.pattern),
+						"register it under its name, and once for each name that it has")
+				}
+			}
+		}
 		if seen[c.name] {
 			return invalid(fmt.Sprintf("Subscribe(%s)", c.name), fmt.Sprintf("consumer %q is declared twice, with different patterns, or is that of the node itself", c.name),
 				"declare it once, or give the other one another name")

@@ -43,17 +43,17 @@ func newHook(h *svc.Host, client *post.Client, s *settings) (*hook, error) {
 	k := &hook{host: h, client: client}
 	k.now.Store(s)
 	hs, err := handlers.New([]*handlers.Handler{{
-		Name: "webhook " + s.Name, Pattern: "*", Leased: k.deliver, Timeout: 5*time.Minute + margin, Workers: s.Concurrency,
+		Name: "webhook " + s.Name, Pattern: s.Pattern, Leased: k.deliver, Timeout: 5*time.Minute + margin, Workers: s.Concurrency,
 	}}, nexus.RetryPolicy{})
 	if err != nil {
 		return nil, err
 	}
 	k.loop = consume.NewLoop(engine.Config{
 		Handlers: hs, Places: h.LeasedPlaces, Lease: h.Lease, Poll: h.Poll, Values: h.Handling, Middleware: h.Middleware,
-		Observer: h.Observer(s.Name, hs.Patterns(), hs.PatternOf), Log: h.Logger, Unavailable: h.Unavailable,
+		Observer: h.Observer(s.Consumer, hs.Patterns(), hs.PatternOf), Log: h.Logger, Unavailable: h.Unavailable,
 		Announce: func(ctx context.Context, d time.Duration) error { return h.Announce(ctx, s.Queue, d) },
 	}, &pgmqueue.Deliveries{
-		Pool: h.Own, Handlers: h.Handlers, Session: h.Session, Namespace: h.Namespace, Consumer: s.Name, Queue: s.Queue,
+		Pool: h.Own, Handlers: h.Handlers, Session: h.Session, Namespace: h.Namespace, Consumer: s.Consumer, Queue: s.Queue,
 		Node:        func() string { return h.NodeID },
 		MaxAttempts: func(string) int { return k.now.Load().MaxAttempts },
 	})
@@ -70,7 +70,7 @@ func (k *hook) deliver(ctx context.Context, d *nexus.Delivery) error {
 			s, err = now, k.post(ctx, d, now)
 		}
 	}
-	if failure, ok := errors.AsType[*post.Failure](err); ok || err == nil {
+	if failure, ok := errors.AsType[*post.Failure](err); (ok || err == nil) && !s.handles() {
 		k.note(ctx, s.Name, failure)
 	}
 	return err
@@ -86,7 +86,7 @@ func (k *hook) post(ctx context.Context, d *nexus.Delivery, s *settings) error {
 
 // changed is what the database says now, where that differs from s; nil: it is the same, or cannot be told.
 func (k *hook) changed(ctx context.Context, s *settings) *settings {
-	now, err := find(ctx, k.host.Own, k.host.Namespace, s.Name)
+	now, err := find(ctx, k.host.Own, k.host.Namespace, s.Name, s.Consumer)
 	if err != nil || now == nil || now.Queue != s.Queue || reflect.DeepEqual(now, s) {
 		return nil
 	}

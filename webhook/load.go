@@ -26,6 +26,8 @@ type settings struct {
 	Concurrency int      `json:"concurrency"`
 	MaxAttempts int      `json:"max_attempts"`
 	Secrets     []secret `json:"secrets"`
+	Consumer    string   `json:"consumer"`
+	Pattern     string   `json:"pattern"` // of what it takes of the consumer: "*", or the key of the handler that it is
 }
 
 // secret is one that does not print.
@@ -35,6 +37,12 @@ func (s *secret) UnmarshalText(text []byte) (err error) {
 	s.Key, err = signature.ParseKey(string(text))
 	return err
 }
+
+// handles reports whether it is a handler that deliveries name, so that its consumer is not its own.
+func (s *settings) handles() bool { return s.Pattern != "*" }
+
+// id tells it from the others: a handler is there once for each consumer.
+func (s *settings) id() string { return s.Name + " " + s.Consumer }
 
 func (s *settings) timeout() time.Duration { return time.Duration(s.TimeoutMS) * time.Millisecond }
 
@@ -52,20 +60,20 @@ func load(ctx context.Context, h *svc.Host) (all []*settings, err error) {
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
 	var text []byte
-	if err := db.Call(ctx, h.Own, "webhooks", `select coalesce(jsonb_agg(to_jsonb(w) order by w.name), '[]')::text from core_node.webhooks($1::text) w`,
+	if err := db.Call(ctx, h.Own, "webhooks", `select coalesce(jsonb_agg(to_jsonb(w) order by w.name, w.consumer), '[]')::text from core_node.webhooks($1::text) w`,
 		[]any{string(h.Namespace)}, &text); err != nil {
 		return nil, err
 	}
 	return all, json.Unmarshal(text, &all)
 }
 
-// find is one of them; nil: there is none of that name.
-func find(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, name string) (*settings, error) {
+// find is one of them; nil: there is none of that name for that consumer, "" being any.
+func find(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, name, consumer string) (*settings, error) {
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
 	var text *string
-	if err := db.Call(ctx, q, "webhooks", `select (select to_jsonb(w)::text from core_node.webhooks($1::text) w where w.name = $2::text)`,
-		[]any{string(ns), name}, &text); err != nil || text == nil {
+	if err := db.Call(ctx, q, "webhooks", `select (select to_jsonb(w)::text from core_node.webhooks($1::text) w where w.name = $2::text and $3::text in (w.consumer, '') limit 1)`,
+		[]any{string(ns), name, consumer}, &text); err != nil || text == nil {
 		return nil, err
 	}
 	s := new(settings)

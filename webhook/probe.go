@@ -29,7 +29,7 @@ type Probed struct {
 // Probe sends one event of type [ProbeType] to a webhook, as its events are sent and signed, and says how that went. Nothing is stored: not the event,
 // and not how it went. It takes the duty to consume, as sending does.
 func (s *Sender) Probe(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, name string) (Probed, error) {
-	w, err := find(ctx, q, ns, name)
+	w, err := find(ctx, q, ns, name, "")
 	if err != nil {
 		return Probed{}, err
 	}

@@ -23,8 +23,8 @@ type runner struct {
 	said   seldom.Line
 
 	mu      sync.Mutex
-	hooks   map[string]*hook
-	untold  bool // the database does not know yet what the node can do
+	hooks   map[string]*hook // by their ids
+	untold  bool             // the database does not know yet what the node can do
 	leaving sync.WaitGroup
 }
 
@@ -62,7 +62,7 @@ func (r *runner) refresh() error {
 	}
 	want := map[string]*settings{}
 	for _, s := range all {
-		want[s.Name] = s
+		want[s.id()] = s
 	}
 	r.mu.Lock()
 	var went, came []*hook
@@ -109,10 +109,12 @@ func (r *runner) refresh() error {
 	return nil
 }
 
-// abilities are every type, for each of the webhooks: what is on its queue was chosen by its patterns. The caller holds the mutex.
+// abilities are every type, for each of the webhooks: what is on its queue was chosen by its patterns. Those of a handler are the deliveries that name it.
+// The caller holds the mutex.
 func (r *runner) abilities() (can work.Abilities) {
 	for _, name := range names(r.hooks) {
-		can.Types, can.Consumers = append(can.Types, "*"), append(can.Consumers, name)
+		s := r.hooks[name].now.Load()
+		can.Types, can.Consumers = append(can.Types, s.Pattern), append(can.Consumers, s.Consumer)
 	}
 	return can
 }

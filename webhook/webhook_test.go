@@ -199,6 +199,37 @@ func TestDelivery(t *testing.T) {
 	}
 }
 
+// A handler gets the deliveries that name it, of each routed consumer, under the type of the event. It is not paused, since what names others is on the same queue.
+//
+// holds: H5, T0
+func TestHandler(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	r := receive(t, func(w http.ResponseWriter, n int) {
+		if n == 1 {
+			w.WriteHeader(http.StatusGone)
+			return
+		}
+		ok(w, n)
+	})
+	r.knows(dbtest.Get[string](db, `select secret from core.create_handler('shop', 'webhook:crm', jsonb_build_object('url', $1::text, 'insecure', true))`, r.URL+"/in"))
+	db.Exec(`select core_node.require_routed('shop', 'triggers'), core_node.require_routed('shop', 'slow')`)
+	run(t, db, &webhook.Sender{Allow: local, Look: 20 * time.Millisecond})
+	for _, consumer := range []string{"triggers", "slow"} {
+		db.Exec(`select core_private.deliver_routed((select queue_name from core.consumers where name = $1), k,
+			jsonb_build_object('namespace', 'shop', 'eventType', 'order.made', 'payload', 1, 'eventId', 7, 'eventUid', gen_random_uuid()), null, null, core.now()) from unnest(array['webhook:crm', 'go:other']) k`, consumer)
+	}
+	first, second := r.wait(t, 1), r.wait(t, 2)
+	if !first.valid || !second.valid || first.kind != "order.made" || second.kind != "order.made" {
+		t.Errorf("POSTs: %s %v, %s %v", first.kind, first.valid, second.kind, second.valid)
+	}
+	db.Wait(`select count(*) = 1 from core.dead_letters where event_type = 'order.made'`)
+	db.Wait(`select count(*) = 2 and bool_and(message ->> 'eventType' = 'go:other') from (select message from pgmq.q_core_events_shop__triggers union all select message from pgmq.q_core_events_shop__slow) q`)
+	if state := dbtest.Get[string](db, `select string_agg(distinct state, ' ') from core.consumers`); state != "active" {
+		t.Errorf("consumers are %s", state)
+	}
+}
+
 // What is changed while a node runs holds within a moment: another URL, another secret beside the old one, a drop.
 //
 // holds: H5

@@ -11,6 +11,7 @@ import (
 	"github.com/nexuspg/nexus/internal/invoke"
 	"github.com/nexuspg/nexus/internal/lease"
 	"github.com/nexuspg/nexus/internal/places"
+	"github.com/nexuspg/nexus/internal/work"
 )
 
 const (
@@ -190,7 +191,7 @@ func average(old, now time.Duration) time.Duration {
 }
 
 func (b *Batches) policy(m *entry) string {
-	return b.Handlers.Route(m.Delivery().Type).Policy
+	return b.Handlers.Route(work.KindOf(m.Delivery())).Policy
 }
 
 // hold are the leases of items while they are worked on. The mutex of Batches guards it.

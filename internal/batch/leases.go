@@ -137,7 +137,7 @@ func (b *Batches) endedEarly(t *batch, hold *hold, items []*entry, end work.Resu
 func (b *Batches) failure(m *entry, h *halt) work.Result {
 	r := work.Result{Item: m.Item, Action: work.Retry, Reason: h.reason, Policy: b.policy(m), Error: invoke.Failure(h.end)}
 	if h.kind == haltTimeout {
-		r = invoke.Judge(h.end, context.DeadlineExceeded, b.Handlers.Route(m.Delivery().Type).Timeout)
+		r = invoke.Judge(h.end, context.DeadlineExceeded, b.Handlers.Route(work.KindOf(m.Delivery())).Timeout)
 		r.Item, r.Policy = m.Item, b.policy(m)
 	}
 	b.SayFailed(m.Delivery(), r)

@@ -53,7 +53,7 @@ func (r *shared) parts(items []*entry) []part {
 		return parts
 	}
 	for _, m := range items {
-		of := r.b.Handlers.Route(m.Delivery().Type).Handlers
+		of := r.b.Handlers.Route(work.KindOf(m.Delivery())).Handlers
 		i := slices.IndexFunc(parts, func(p part) bool { return slices.Equal(p.handlers, of) })
 		if i < 0 {
 			i = len(parts)
@@ -148,7 +148,7 @@ func (r *shared) rest(items []*entry) (rest []*entry) {
 // known takes out what no handler wants. Only a difference between the two matchers leads there; it must not become a busy loop.
 func (r *shared) known(items []*entry) []*entry {
 	return slices.DeleteFunc(slices.Clone(items), func(m *entry) bool {
-		if r.b.Handlers.Route(m.Delivery().Type) != nil {
+		if r.b.Handlers.Route(work.KindOf(m.Delivery())) != nil {
 			return false
 		}
 		r.give(m, work.Result{Action: work.Release, After: time.Minute, Reason: "no handler"})

@@ -84,7 +84,7 @@ func (r *shared) tryEach(items []*entry) (again []part, good bool, h *halt) {
 				return nil
 			}
 			at = i
-			route := r.b.Handlers.Route(m.Delivery().Type)
+			route := r.b.Handlers.Route(work.KindOf(m.Delivery()))
 			call.Expect(route.Timeout)
 			err := func() error {
 				ctx, cancel := limited(ctx, route.Timeout)

@@ -151,7 +151,7 @@ func (s *Source) read(rows pgx.Rows, node string, got *work.Got) error {
 			s.Log.Warn("the cursor over broadcasts was set anew", "node", node, "namespace", string(s.Namespace), "detail", *detail)
 		case "claimed":
 			m := &delivery{from: s, node: node, turn: *turn, due: *due}
-			envelope.Decode(message, &m.d.Event)
+			m.d.Target = envelope.Decode(message, &m.d.Event)
 			m.d.Headers, _, _, _ = envelope.Headers(headers)
 			m.d.Consumer = "broadcast:" + node
 			m.d.MessageID = *id

@@ -207,7 +207,7 @@ func (l *Loop) adopt(sent time.Time, turn bool, items []work.Item) {
 	for _, it := range items {
 		d := it.Delivery()
 		t := &task{item: it, d: d, claimed: sent, lease: lease.Taken(it, sent)}
-		t.route = l.Handlers.Route(d.Type)
+		t.route = l.Handlers.Route(work.KindOf(d))
 		switch {
 		case t.route == nil:
 			// Only a difference between the two matchers leads here; it must not become a busy loop.

@@ -7,7 +7,7 @@ import (
 )
 
 // about names a delivery and the handlers that it goes through in the log.
-func (cfg *Config) about(d *nexus.Delivery) []any { return cfg.Handlers.Route(d.Type).About(d) }
+func (cfg *Config) about(d *nexus.Delivery) []any { return cfg.Handlers.Route(work.KindOf(d)).About(d) }
 
 // SayClaimed tells of an answered claim.
 func (cfg *Config) SayClaimed(from Source, got work.Got) {

@@ -34,8 +34,11 @@ const reserved = "nexus-"
 //
 // It is the one thing done in Go for each event, so it goes over the text once and leaves the payload where it is. The text is
 // jsonb's: valid, and without a key twice.
-func Decode(message []byte, e *nexus.Event) {
+//
+// A message that names its handler has the handler's key for a type, and the event's own beside it: target is that key, and e has its own type.
+func Decode(message []byte, e *nexus.Event) (target string) {
 	*e = nexus.Event{}
+	var source string
 	for key, value := range fields(message) {
 		switch string(key) {
 		case "namespace":
@@ -83,15 +86,31 @@ func Decode(message []byte, e *nexus.Event) {
 			setUUID(&e.ScheduledTaskID, value)
 		case "slot":
 			setTime(&e.Slot, value)
+		case "sourceType":
+			setText(&source, value)
 		}
 	}
 	if !validType(e.Type) {
 		*e = nexus.Event{Type: RawType, Payload: message}
-		return
+		return ""
 	}
 	if e.Payload == nil {
 		e.Payload = json.RawMessage("null")
 	}
+	if source != "" && isTarget(e.Type) && validType(source) {
+		target, e.Type = e.Type, source
+	}
+	return target
+}
+
+// isTarget is the rule of core_private.target_of.
+func isTarget(s string) bool {
+	for _, kind := range []string{"go:", "sql:", "webhook:", "workflow:"} {
+		if strings.HasPrefix(s, kind) {
+			return true
+		}
+	}
+	return false
 }
 
 // fields goes over the members of a JSON object: keys as they are written, values as JSON. Of anything else there are none.

@@ -152,6 +152,11 @@ func (m *Member) Consumer(ctx context.Context, name string) (queue string, maxAt
 	return queue, maxAttempts, err
 }
 
+// RequireRouted has a routed consumer made if it is missing.
+func (m *Member) RequireRouted(ctx context.Context, name string) error {
+	return db.Do(ctx, m.Pool, "require_routed", `core_node.require_routed($1::text, $2::text)`, string(m.Namespace), name)
+}
+
 // IdleLimit is how long the server lets a session of pool sit idle in a transaction, zero for any time.
 func IdleLimit(ctx context.Context, pool *pgxpool.Pool) (time.Duration, error) {
 	var ms int64

@@ -42,7 +42,7 @@ func (m *Metrics) Observer(ns nexus.Namespace, consumer string, patterns []strin
 }
 
 func (c *counter) label(d *nexus.Delivery) string {
-	if p := c.pattern(d.Type); p != "" {
+	if p := c.pattern(work.KindOf(d)); p != "" {
 		return p
 	}
 	return telemetry.OtherType

@@ -44,7 +44,7 @@ func (*spans) LeaseLost(*nexus.Delivery) {}
 // Handling implements [work.Observer].
 func (s *spans) Handling(ctx context.Context, batch []*nexus.Delivery) (context.Context, func([]work.Observed, time.Duration)) {
 	d := batch[0]
-	pattern := s.pattern(d.Type)
+	pattern := s.pattern(work.KindOf(d))
 	attrs := []attribute.KeyValue{
 		telemetry.AttrSystem.String(telemetry.System), telemetry.AttrOperation.String("handle"), telemetry.AttrOperationIs.String("process"),
 		telemetry.AttrNamespace.String(string(s.namespace)), telemetry.AttrGroup.String(s.consumer), telemetry.AttrTemplate.String(pattern),

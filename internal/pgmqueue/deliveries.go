@@ -32,7 +32,7 @@ type Deliveries struct {
 	Consumer    string
 	Queue       string                // the physical name
 	Node        func() string         // settles in its name
-	MaxAttempts func(kind string) int // shown to handlers, by event type
+	MaxAttempts func(kind string) int // shown to handlers, by what work.KindOf says
 
 	mu      sync.Mutex
 	walk    walk
@@ -290,7 +290,7 @@ func (s *Deliveries) delivery(msgID int64, readCt int32, readAt *int64, begun in
 	if readAt != nil {
 		m.readAt = *readAt
 	}
-	envelope.Decode(message, &m.d.Event)
+	m.d.Target = envelope.Decode(message, &m.d.Event)
 	var alone int
 	m.d.Headers, m.d.Deferrals, alone, m.due = envelope.Headers(headers)
 	m.alone = alone > 0 && alone == int(readCt)
@@ -303,7 +303,7 @@ func (s *Deliveries) delivery(msgID int64, readCt int32, readAt *int64, begun in
 	m.d.Consumer = s.Consumer
 	m.d.MessageID = msgID
 	m.d.Attempt = int(readCt+begun) - m.d.Deferrals
-	m.d.MaxAttempts = s.MaxAttempts(m.d.Type)
+	m.d.MaxAttempts = s.MaxAttempts(work.KindOf(&m.d))
 	return m
 }
 

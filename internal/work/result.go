@@ -25,6 +25,14 @@ type Item interface {
 	Due() time.Time
 }
 
+// KindOf is what handlers are found by: the key of the one that the delivery names, else its event type.
+func KindOf(d *nexus.Delivery) string {
+	if d.Target != "" {
+		return d.Target
+	}
+	return d.Type
+}
+
 // Action says what becomes of an item.
 type Action uint8
 

@@ -113,6 +113,9 @@ begin
       ('core_node.claim_own', '{nexus_consumer}'),
       ('core_node.run_own', '{nexus_consumer}'),
       ('core.subscribe', '{nexus_consumer}'),
+      ('core_node.require_routed', '{nexus_consumer}'),
+      ('core.create_handler', '{nexus_consumer,nexus_operator}'),
+      ('core.drop_handler', '{nexus_consumer,nexus_operator}'),
       ('core.unsubscribe', '{nexus_consumer,nexus_operator}'),
       ('core.retry_event', '{nexus_consumer}'),
       ('core.reject_event', '{nexus_consumer}'),
@@ -205,7 +208,7 @@ begin
     with listed (name) as (values
       ('namespaces'), ('namespace_grants'), ('nodes'), ('event_log'), ('consumers'), ('queues'), ('dead_letters'),
       ('delivery_errors'), ('error_codes'), ('delayed'), ('parked'),
-      ('scheduled_tasks'), ('task_slots'), ('task_runs'), ('scheduled_events'), ('audit_log'), ('webhooks'), ('ingress_tokens'), ('broadcasts'), ('kv_entries')
+      ('scheduled_tasks'), ('task_slots'), ('task_runs'), ('scheduled_events'), ('audit_log'), ('webhooks'), ('ingress_tokens'), ('broadcasts'), ('kv_entries'), ('handlers')
     ),
     relation as (
       select c.oid, n.nspname, c.relname as name, c.relkind, c.relowner,

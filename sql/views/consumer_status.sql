@@ -3,7 +3,7 @@ select c.namespace, c.name as consumer, c.kind, c.state, c.patterns, c.queue_nam
        c.unhandled_after, c.max_in_flight, c.rate, c.exhausted, c.created_at,
        b.state as backfill, b.done_to as backfill_done_to, b.bound as backfill_bound, b.delivered as backfill_delivered,
        b.waits_for as backfill_waits_for, b.created_at as backfill_created_at,
-       l.in_flight, l.tokens, c.levels
+       l.in_flight, l.tokens, c.levels, c.routed
   from core.consumers c
   left join lateral core_private.backfills_of(c.consumer_id) b on true
   left join lateral (
@@ -34,3 +34,4 @@ comment on column core.consumer_status.backfill_created_at is 'When it was asked
 comment on column core.consumer_status.in_flight is 'How many deliveries are in hand now, where max_in_flight limits them; NULL: no such limit, or its queue is locked or missing.';
 comment on column core.consumer_status.tokens is 'How many deliveries its rate leaves room for at once; NULL: no such limit.';
 comment on column core.consumer_status.levels is 'How many levels its queue has: the priorities that it tells apart.';
+comment on column core.consumer_status.routed is 'Whether it has no patterns: each of its deliveries names a handler of core.handlers.';

@@ -34,9 +34,15 @@ begin
     perform core_private.lock_namespace(p_namespace, false);
     perform from core.namespaces n where n.namespace = p_namespace for no key update;
     v_id := core_private.require_consumer(p_namespace, p_consumer, true);
-    select c.patterns, c.retry, c.queue_name, c.created_generation
+    select c.patterns, c.retry, c.queue_name, c.created_generation, c.routed
       into v_old
       from core.consumers c where c.consumer_id = v_id;
+    if v_old.routed and (p_patterns is not null or p_options ?| '{drop_unmatched,backfill}') then
+        raise exception using errcode = 'NX006', column = 'p_patterns',
+            message = format('consumer %s has no patterns: its deliveries name their handlers',
+                             quote_literal(p_consumer)),
+            hint = 'Give other options, or create a consumer of another name.';
+    end if;
     if jsonb_typeof(v_retry) = 'object' then
         v_back := array(
             select r.key

@@ -34,6 +34,11 @@ begin
                     hint = 'Leave out what you have no opinion about, or change it with core.alter_consumer.';
             end if;
             return false;
+        elsif p_consumer in ('triggers', 'requests') then
+            raise exception using errcode = 'NX008', column = 'p_consumer',
+                message = format('consumer %s is that of deliveries which name their handlers',
+                                 quote_literal(p_consumer)),
+                hint = 'Choose another name; that one is made when it is first needed.';
         elsif v_round = 1 then
             -- Whoever creates or drops one beside is waited for.
             perform core_private.lock_namespace(p_namespace, false);

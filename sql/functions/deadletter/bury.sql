@@ -28,7 +28,7 @@ begin
                       u.reason, core_private.clean_text(u.error) as error),
         known as materialized (
             select g.*, nextval(%3$L::regclass) as dlq_msg_id, e.envelope,
-                   case when e.envelope then g.message ->> 'eventType' else 'unknown.raw' end as event_type,
+                   coalesce(core_private.own_type_of(g.message), 'unknown.raw') as event_type,
                    case when e.envelope then core_private.uuid_if_valid(g.message ->> 'eventUid') end as event_uid,
                    case when e.envelope and g.message ->> 'eventId' ~ '^[0-9]{1,18}$'
                         then (g.message ->> 'eventId')::bigint end as event_id,

@@ -9,34 +9,24 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    v_at_hand  integer[];
-    v_handler  core_private.sql_handlers;
-    v_consumer core.consumers;
-    v_trouble  record;
+    v_at_hand integer[];
+    v_run     record;
 begin
     perform core_private.require_duty(p_namespace, 'consume');
     perform core_private.refuse_borrowed_session();
     perform core_private.require_read_committed('core_node.claim_own');
     v_at_hand := array(
-        select h.consumer_id
-          from core_private.sql_handlers h
-          join core.consumers c on c.consumer_id = h.consumer_id
-         where c.namespace = p_namespace and c.state = 'active' and h.owner = session_user::regrole
-         order by random());
+        select w.consumer_id from core_private.sql_work(p_namespace, session_user::regrole) w order by random());
     foreach consumer_id in array v_at_hand loop
-        select * into v_consumer from core.consumers c where c.consumer_id = claim_own.consumer_id;
-        continue when not found or not core_private.is_due(v_consumer.queue_name);
-        select * into v_handler from core_private.sql_handlers h where h.consumer_id = claim_own.consumer_id;
-        continue when not found;
-        select * into v_trouble from core_private.handler_trouble(v_handler.function, v_handler.owner);
-        if v_trouble.what is not null then
-            raise warning using errcode = 'NX015', message = v_trouble.what, hint = v_trouble.mend;
-            continue;
-        end if;
-        queue_name := v_consumer.queue_name; within := v_handler.timeout;
-        select c.ids, c.cts, c.ats, c.buried
-          into ids, cts, ats, buried
-          from core_private.claim_handler(claim_own.consumer_id, p_limit, v_handler.timeout + interval '1 minute') c;
+        select c.queue_name into queue_name from core.consumers c where c.consumer_id = claim_own.consumer_id;
+        continue when not found or not core_private.is_due(queue_name);
+        select * into v_run from core_private.keys_to_run(claim_own.consumer_id, session_user::regrole, true);
+        continue when v_run.keys is null or not core_private.is_due(queue_name, v_run.keys);
+        select c.ids, c.cts, c.ats, c.buried, c.within
+          into ids, cts, ats, buried, within
+          from core_private.claim_handler(
+                   claim_own.consumer_id, session_user::regrole, v_run.keys, p_limit,
+                   v_run.longest + interval '1 minute') c;
         if ids is not null or buried > 0 then
             return next;
             return;

@@ -1,5 +1,4 @@
--- Who is first is drawn by lot; then they take turns, so that one whose handlers are slow holds up nobody. A lease
--- outlasts one call; the others of a batch are held by their locks.
+-- Who is first is drawn by lot; then they take turns, so that one whose handlers are slow holds up nobody. 
 create or replace function core_node.claim_sql(
     p_namespace text = null, p_owner oid = null, p_limit integer = 50, p_after integer = null)
 returns table (
@@ -9,29 +8,25 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    v_at_hand  integer[];
-    v_handler  core_private.sql_handlers;
-    v_consumer core.consumers;
+    v_work record;
+    v_run  record;
 begin
     perform core_private.require_sql_login('core_node.claim_sql');
     perform core_private.refuse_used_transaction();
-    v_at_hand := array(
-        select h.consumer_id
-          from core_private.sql_handlers h
-          join core.consumers c on c.consumer_id = h.consumer_id
-         where c.state = 'active' and (p_namespace is null or c.namespace = p_namespace)
-           and (p_owner is null or h.owner = p_owner)
-         order by h.consumer_id <= p_after, case when p_after is null then random() end, h.consumer_id);
-    foreach consumer_id in array v_at_hand loop
-        select * into v_consumer from core.consumers c where c.consumer_id = claim_sql.consumer_id;
-        continue when not found or not core_private.is_due(v_consumer.queue_name);
-        select * into v_handler from core_private.sql_handlers h where h.consumer_id = claim_sql.consumer_id;
-        continue when not found or not core_private.may_run(v_handler);
-        owner := v_handler.owner; within := v_handler.timeout;
+    for v_work in
+        select w.consumer_id, w.queue_name, w.owner
+          from core_private.sql_work(p_namespace, p_owner) w
+         order by w.consumer_id <= p_after, case when p_after is null then random() end, w.consumer_id, random()
+    loop
+        continue when not core_private.is_due(v_work.queue_name);
+        consumer_id := v_work.consumer_id; owner := v_work.owner;
+        select * into v_run from core_private.keys_to_run(v_work.consumer_id, v_work.owner, false);
+        continue when v_run.keys is null or not core_private.is_due(v_work.queue_name, v_run.keys);
         perform core_private.act_for(owner);
-        select c.ids, c.cts, c.ats, c.buried
-          into ids, cts, ats, buried
-          from core_private.claim_handler(claim_sql.consumer_id, p_limit, v_handler.timeout + interval '1 minute') c;
+        select c.ids, c.cts, c.ats, c.buried, c.within
+          into ids, cts, ats, buried, within
+          from core_private.claim_handler(
+                   v_work.consumer_id, v_work.owner, v_run.keys, p_limit, v_run.longest + interval '1 minute') c;
         perform core_private.act_for(null);
         if ids is not null or buried > 0 then
             return next;

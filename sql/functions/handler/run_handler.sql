@@ -5,6 +5,7 @@
 -- path is pinned, which core_private.call_handler does. A budget is a length of time, so it goes by the server's clock.
 create or replace function core_private.run_handler(
     p_consumer_id integer, p_runner text, p_ids bigint[], p_cts integer[], p_ats timestamptz[], p_for interval,
+    p_owner oid,
     out handled integer, out retried integer, out buried integer, out released integer, out lost integer)
 returns record
 language plpgsql
@@ -29,13 +30,11 @@ declare
     v_hint     text;
     v_context  text;
 begin
-    select * into v_handler from core_private.sql_handlers h where h.consumer_id = p_consumer_id;
     select * into v_consumer from core.consumers c where c.consumer_id = p_consumer_id;
     v_relation := core_private.queue_relation(v_consumer.queue_name);
-    v_function := core_private.handler_oid(v_handler.function);
     handled := 0; retried := 0; buried := 0; released := 0;
     lost := coalesce(cardinality(p_ids), 0);
-    if v_handler is null or lost = 0 then
+    if lost = 0 or core_private.sql_owner(p_consumer_id, p_owner) is null then
         return;
     end if;
     v_held := core_private.hold_leases(v_relation, p_ids, p_cts, p_ats);
@@ -49,6 +48,14 @@ begin
             execute format('select q.message, q.headers from %s q where q.msg_id = $1', v_relation)
                into v_message, v_headers
               using p_ids[i];
+            v_handler := core_private.sql_handler(p_consumer_id, p_owner, v_message ->> 'eventType');
+            v_function := core_private.handler_oid(v_handler.function);
+            -- Deliveries of one that was dropped since the claim wait.
+            if v_handler.consumer_id is null then
+                v_verdict := '{"action": "release", "after": "1 second", "reason": "its handler is gone"}';
+            end if;
+        end if;
+        if v_verdict is null then
             v_event := core_private.handler_event(
                 v_consumer.namespace, v_consumer.name, p_ids[i], p_cts[i], v_message, v_headers);
             begin
@@ -84,4 +91,4 @@ begin
                array(select p_ids[a] from unnest(v_acks) a), array(select p_cts[a] from unnest(v_acks) a),
                array(select p_ats[a] from unnest(v_acks) a), v_failed) s;
 end $$;
-comment on function core_private.run_handler(integer, text, bigint[], integer[], timestamptz[], interval) is 'Calls the SQL handler of a consumer for leased deliveries, for about p_for, and settles all of them. Raises as core_node.settle_batch; 57014 if it is cancelled.';
+comment on function core_private.run_handler(integer, text, bigint[], integer[], timestamptz[], interval, oid) is 'Calls the SQL handlers that an owner has for a consumer for leased deliveries, for about p_for, and settles all of them. Raises as core_node.settle_batch; 57014 if it is cancelled.';

@@ -10,17 +10,14 @@ declare
 begin
     perform core_private.refuse_borrowed_session();
     perform core_private.require_read_committed('core_node.run_own');
-    if not exists (
-           select
-             from core_private.sql_handlers h
-            where h.consumer_id = p_consumer_id and h.owner = session_user::regrole) then
+    if core_private.sql_owner(p_consumer_id, session_user::regrole) is distinct from session_user::regrole then
         raise exception using errcode = 'NX401', column = 'p_consumer_id',
             message = format('consumer %s has no SQL handler of %I', p_consumer_id, session_user),
-            hint = 'core.sql_handlers has the owners.';
+            hint = 'core.sql_handlers and core.handlers have the owners.';
     end if;
     perform core_private.require_duty(v_namespace, 'consume', 'p_consumer_id');
     select r.handled, r.retried, r.buried, r.released, r.lost
       into handled, retried, buried, released, lost
-      from core_private.run_handler(p_consumer_id, session_user, p_ids, p_cts, p_ats, p_for) r;
+      from core_private.run_handler(p_consumer_id, session_user, p_ids, p_cts, p_ats, p_for, session_user::regrole) r;
 end $$;
-comment on function core_node.run_own(integer, bigint[], integer[], timestamptz[], interval) is 'For nexus-node work: calls the SQL handler of a consumer, which the session user owns, for what core_node.claim_own leased, and settles it in the same transaction. After p_for the rest is given back. lost: leases that ended before, which somebody else has. The session is left with another search_path. Raises 42501, 55000, 57014, NX101, NX301, NX401, NX402 and as core_node.settle_batch.';
+comment on function core_node.run_own(integer, bigint[], integer[], timestamptz[], interval) is 'For nexus-node work: calls the SQL handlers of a consumer, which the session user owns, for what core_node.claim_own leased, and settles it in the same transaction. After p_for the rest is given back. lost: leases that ended before, which somebody else has. The session is left with another search_path. Raises 42501, 55000, 57014, NX101, NX301, NX401, NX402 and as core_node.settle_batch.';

@@ -1,4 +1,3 @@
--- Only who owns the function may: events of anybody else's making would run with the owner's rights.
 create or replace function core.subscribe(
     p_namespace text, p_pattern text, p_function regprocedure, p_options jsonb = '{}')
 returns text
@@ -11,48 +10,16 @@ declare
     v_now      timestamptz := core_private.now();
     v_name     text;
     v_owner    oid;
-    v_open     boolean;
     v_consumer text;
     v_id       integer;
-    v_trouble  record;
     v_timeout  interval := interval '30 seconds';
     v_there    core_private.sql_handlers;
 begin
     perform core_private.require_duty(p_namespace, 'consume');
     perform core_private.refuse_borrowed_session();
     perform core_private.check_option_keys(p_options, v_known);
-    select p.proname, p.proowner,
-           exists (select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a where a.grantee = 0)
-      into v_name, v_owner, v_open
-      from pg_proc p
-     where p.oid = p_function;
-    if not found then
-        raise exception using errcode = 'NX006', column = 'p_function',
-            message = format('there is no function %s', coalesce(p_function::text, 'NULL')),
-            hint = 'Give its name and argument as ''schema.name(jsonb)''.';
-    elsif not pg_has_role(core_private.caller(), v_owner, 'member') then
-        raise exception using errcode = 'insufficient_privilege', column = 'p_function',
-            message = format('the function %s belongs to %s, and this is %I',
-                             p_function, v_owner::regrole, core_private.caller()),
-            hint = format('Subscribe it as %s, as whom it will run.', v_owner::regrole);
-    end if;
-    if right(p_function::text, 7) <> '(jsonb)' then
-        raise exception using errcode = 'NX015', column = 'p_function',
-            message = format('%s is not a function of one jsonb', p_function),
-            hint = 'Give a function (jsonb) that returns void or one value.';
-    end if;
-    select * into v_trouble from core_private.handler_trouble(p_function::text, v_owner);
-    if v_trouble.what is not null then
-        raise exception using errcode = 'NX015', column = 'p_function',
-            message = v_trouble.what, hint = v_trouble.mend;
-    elsif not core_private.has_duty(
-                  p_namespace, 'consume', (select n.restricted from core.namespaces n where n.namespace = p_namespace),
-                  pg_get_userbyid(v_owner)) then
-        raise exception using errcode = 'NX401', column = 'p_function',
-            message = format('role %s, which owns the function, may not consume here', v_owner::regrole),
-            hint = format('grant nexus_consumer to %1$s; in a restricted namespace also '
-                          || 'select core.grant_namespace(%2$L, %1$L, ''consume'');', v_owner::regrole, p_namespace);
-    end if;
+    v_owner := core_private.check_sql_handler(p_namespace, p_function, 'p_function');
+    select p.proname into v_name from pg_proc p where p.oid = p_function;
     if p_options ? 'consumer' and jsonb_typeof(p_options -> 'consumer') <> 'string' then
         perform core_private.fail_option('consumer', p_options -> 'consumer', 'Give the name of a consumer.');
     end if;
@@ -77,10 +44,7 @@ begin
     if found then
         perform core_private.audit('subscribe', p_namespace, v_consumer, null,
             jsonb_build_object('pattern', p_pattern, 'function', p_function::text, 'options', p_options));
-        if v_open then
-            raise warning using message = format('everybody may call the function %s', p_function),
-                hint = format('revoke execute on function %s from public;', p_function);
-        end if;
+        perform core_private.warn_of_public(p_function);
         return v_consumer;
     end if;
     select * into v_there from core_private.sql_handlers h where h.consumer_id = v_id;

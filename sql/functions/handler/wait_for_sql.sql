@@ -9,11 +9,7 @@ declare
 begin
     perform core_private.require_duty(p_namespace, 'consume');
     v_keys := array(
-        select c.queue_name
-          from core_private.sql_handlers h
-          join core.consumers c on c.consumer_id = h.consumer_id
-         where c.namespace = p_namespace
-         order by c.queue_name);
+        select distinct w.queue_name from core_private.sql_work(p_namespace) w order by w.queue_name);
     perform core_node.wait_for_wake(v_keys, p_for);
     return v_keys;
 end $$;

@@ -10,9 +10,8 @@ as $$
 declare
     v_at_hand  integer[];
     v_id       integer;
-    v_handler  core_private.sql_handlers;
-    v_consumer core.consumers;
-    v_trouble  record;
+    v_queue    text;
+    v_keys     record;
     v_claim    record;
     v_run      record;
 begin
@@ -25,26 +24,21 @@ begin
     end if;
     handled := 0; retried := 0; buried := 0; released := 0;
     v_at_hand := array(
-        select h.consumer_id
-          from core_private.sql_handlers h
-          join core.consumers c on c.consumer_id = h.consumer_id
-         where c.namespace = p_namespace and c.state = 'active' and h.owner = session_user::regrole
-         order by random());
+        select w.consumer_id from core_private.sql_work(p_namespace, session_user::regrole) w order by random());
     foreach v_id in array v_at_hand loop
-        select * into v_consumer from core.consumers c where c.consumer_id = v_id;
-        select * into v_handler from core_private.sql_handlers h where h.consumer_id = v_id;
-        continue when not found or v_consumer is null or not core_private.is_due(v_consumer.queue_name);
-        select * into v_trouble from core_private.handler_trouble(v_handler.function, v_handler.owner);
-        if v_trouble.what is not null then
-            raise warning using errcode = 'NX015', message = v_trouble.what, hint = v_trouble.mend;
-            continue;
-        end if;
+        select c.queue_name into v_queue from core.consumers c where c.consumer_id = v_id;
+        continue when not found or not core_private.is_due(v_queue);
+        select * into v_keys from core_private.keys_to_run(v_id, session_user::regrole, true);
+        continue when v_keys.keys is null or not core_private.is_due(v_queue, v_keys.keys);
         select c.* into v_claim
-          from core_private.claim_handler(v_id, p_limit - handled - retried - released, interval '1 minute') c;
+          from core_private.claim_handler(
+                   v_id, session_user::regrole, v_keys.keys, p_limit - handled - retried - released,
+                   interval '1 minute') c;
         buried := buried + v_claim.buried;
         continue when v_claim.ids is null;
         select r.* into v_run
-          from core_private.run_handler(v_id, session_user, v_claim.ids, v_claim.cts, v_claim.ats, interval '1 day') r;
+          from core_private.run_handler(v_id, session_user, v_claim.ids, v_claim.cts, v_claim.ats, interval '1 day',
+                                       session_user::regrole) r;
         handled := handled + v_run.handled;
         retried := retried + v_run.retried;
         buried := buried + v_run.buried;

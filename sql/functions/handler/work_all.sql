@@ -12,6 +12,7 @@ declare
     v_end      timestamptz := pg_catalog.clock_timestamp() operator(pg_catalog.+) p_for;
     v_last     integer;
     v_consumer integer;
+    v_owner    oid;
     v_ids      bigint[];
     v_cts      integer[];
     v_ats      timestamptz[];
@@ -22,8 +23,8 @@ declare
 begin
     loop
         v_consumer := null;
-        select c.consumer_id, c.ids, c.cts, c.ats
-          into v_consumer, v_ids, v_cts, v_ats
+        select c.consumer_id, c.owner, c.ids, c.cts, c.ats
+          into v_consumer, v_owner, v_ids, v_cts, v_ats
           from core_node.claim_sql(null, null, 50, v_last) c;
         exit when v_consumer is null;
         commit;
@@ -33,7 +34,8 @@ begin
             v_code := null;
             begin
                 perform core_node.run_sql(
-                    v_consumer, 'nexus_sql', v_ids[v_from:v_to], v_cts[v_from:v_to], v_ats[v_from:v_to]);
+                    v_consumer, 'nexus_sql', v_ids[v_from:v_to], v_cts[v_from:v_to], v_ats[v_from:v_to],
+                    p_owner => v_owner);
                 set constraints all immediate;
             exception when others then
                 v_code := sqlstate;
@@ -59,7 +61,7 @@ begin
             if v_code operator(pg_catalog.<>) 'NX301' then
                 perform core_node.fail_sql(
                     v_consumer, 'nexus_sql', v_ids[v_from:v_to], v_cts[v_from:v_to], v_ats[v_from:v_to],
-                    'commit', v_error);
+                    'commit', v_error, v_owner);
                 commit;
             end if;
             v_from := v_to operator(pg_catalog.+) 1;

@@ -1,5 +1,5 @@
 -- Asked of the heartbeat and not of the reaper's verdict alone, so that it does not matter whether the reaper has
--- been by. An SQL handler takes all that its consumer gets, whoever runs it.
+-- been by. An SQL handler takes all that its consumer gets or that names it, whoever runs it.
 create or replace function core_private.live_patterns(p_namespace text, p_consumer text, p_now timestamptz)
 returns text[]
 language sql stable
@@ -11,7 +11,12 @@ as $$
                    select '*'::text
                      from core.consumers k
                      join core_private.sql_handlers h on h.consumer_id = k.consumer_id
-                    where k.namespace = p_namespace and k.name = p_consumer),
+                    where k.namespace = p_namespace and k.name = p_consumer
+                   union all
+                   select h.key::text
+                     from core.consumers k
+                     join core.handlers h on h.namespace = k.namespace
+                    where k.namespace = p_namespace and k.name = p_consumer and k.routed and h.kind = 'sql'),
                '{}')
       from core.nodes n
       join core_private.node_capabilities c on c.node_id = n.node_id and c.incarnation = n.incarnation
@@ -19,4 +24,4 @@ as $$
        and n.last_heartbeat >= p_now - 3 * n.heartbeat_every
        and c.kind = 'event_type' and c.consumer = p_consumer
 $$;
-comment on function core_private.live_patterns(text, text, timestamptz) is 'The patterns of event types that live nodes handle for a consumer; NULL while no node of it lives. Of a consumer with an SQL handler: all.';
+comment on function core_private.live_patterns(text, text, timestamptz) is 'The patterns of event types that live nodes handle for a consumer; NULL while no node of it lives. Of a consumer with an SQL handler: all; of a routed one also the keys of those in SQL.';

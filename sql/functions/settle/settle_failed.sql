@@ -82,7 +82,7 @@ begin
                    case when p.message ->> 'eventId' ~ '^[0-9]{1,18}$'
                         then (p.message ->> 'eventId')::bigint end,
                    core_private.uuid_if_valid(p.message ->> 'eventUid'),
-                   coalesce(core_private.event_type_of(p.message), 'unknown.raw'),
+                   coalesce(core_private.own_type_of(p.message), 'unknown.raw'),
                    p.attempt, 'retry', p.reason, core_private.clean_text(coalesce(p.error, p.reason, '')),
                    $15, $9, p.due
               from put p

@@ -12,6 +12,7 @@ insert into core.parked (queue_name, event_type, msg_id, namespace, read_ct, enq
 select 'core_events_' || n, 'z', 9, n, 0, core.now(), '{}', core.now(), '0' from unnest(array['closed', 'open']) n;
 select core.create_webhook(n, 'hook', 'https://a.example', '{never}'), core.create_ingress_token(n, 'web') from unnest(array['closed', 'open']) n;
 select core.kv_set(n, 'c', 'k', to_jsonb(n)) from unnest(array['closed', 'open']) n;
+select core.create_handler(n, 'go:mail') from unnest(array['closed', 'open']) n;
 select core.replay_events(n, 'default', '{"type": "*"}', '{"replay_id": "r"}') from unnest(array['closed', 'open']) n;
 select core.schedule_task(n, 't', '0 0 1 1 *', 'a') from unnest(array['closed', 'open']) n;
 select (core.run_task_now(t.task_id)).event_id from core.scheduled_tasks t;
