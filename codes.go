@@ -46,9 +46,11 @@ const (
 	CodeSQLHandlerDiffers     = "NX214" // the consumer has another SQL handler
 	CodeSQLHandlerAltered     = "NX215" // while it ran
 	CodeReplayDiffers         = "NX216" // the replay exists with another consumer, filter or limit
+	CodeDeadLetterClaimed     = "NX217" // somebody else holds a claim on it
 
 	CodeLeaseLost      = "NX301"
 	CodeNodeSuperseded = "NX302" // a newer incarnation of the node took over
+	CodeClaimLost      = "NX303" // of a dead letter: its time is over, or another has it
 
 	CodeDutyMissing         = "NX401" // the caller's role lacks the duty
 	CodeNamespaceRestricted = "NX402" // the namespace is not granted to the caller

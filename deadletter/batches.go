@@ -40,6 +40,11 @@ func DiscardAll(ctx context.Context, q nexus.DBTX, f Filter, reason string, each
 	return batches(f, each, func(f Filter, _ Result) (Result, error) { return Discard(ctx, q, f, reason) })
 }
 
+// ExpireAll is [Expire] in batches, as [ReplayAll].
+func ExpireAll(ctx context.Context, q nexus.DBTX, f Filter, reason string, each func(Result)) (Result, error) {
+	return batches(f, each, func(f Filter, _ Result) (Result, error) { return Expire(ctx, q, f, reason) })
+}
+
 func batches(f Filter, each func(Result), do func(Filter, Result) (Result, error)) (total Result, err error) {
 	limit := f.Limit
 	for {

@@ -4,6 +4,9 @@
 // A call picks unresolved dead letters by [Filter], up to a limit, and says how many it found and mended. It is one statement:
 // killed half way it has done nothing. [ReplayAll], [ResolveAll] and [DiscardAll] go on until the filter picks no more, in batches
 // that each commit, so that what was done stays done. To look before acting use [Preview] or [ReplayOptions].DryRun.
+//
+// A program that mends dead letters one by one takes them with [Claim]: until the deadline nobody else moves them, and of two that try, one is told
+// that it did. What died with its claims is taken up by the next one when their time is over.
 package deadletter
 
 import (
@@ -42,7 +45,7 @@ type ReplayOptions struct {
 type Result struct {
 	Matched int // by the filter, within its limit
 	Done    int
-	Skipped int // left as they are: their consumer is gone, or someone else resolves them now
+	Skipped int // left as they are: their consumer is gone, or someone else resolves them now or holds a claim on them
 
 	LastID int64 // of a replay: the highest id that matched, for Filter.AfterID
 
@@ -103,7 +106,7 @@ func (f *Filter) unmatched() string {
 			left join core.dead_letters l on l.dead_letter_id = g.id
 			cross join lateral (select case when l.dead_letter_id is null then 'there is no such dead letter, or none that you may see'
 				when l.resolved_at is not null then 'it is resolved already: ' || l.resolution
-				when l.status <> 'pending' then 'a handler of dead letters is at work on it' end as why) w
+				when l.deadline > core.now() then 'a handler of dead letters is at work on it' end as why) w
 			where w.why is not null and g.id > coalesce(($1::text::jsonb ->> 'after_id')::bigint, 0)
 			group by w.why) s)`
 }

@@ -2,7 +2,9 @@ package deadletter_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -71,4 +73,39 @@ func ExampleDiscard() {
 	result, err := deadletter.Discard(ctx, pool, deadletter.Filter{Namespace: "shop", Type: "test.*"}, "left by a test")
 	fmt.Println(result.Matched, err)
 	// Output: 0 <nil>
+}
+
+// A program mends dead letters one by one. While it holds a claim nobody else moves the dead letter; what it cannot mend it gives back.
+func ExampleClaim() {
+	ctx := context.Background()
+	pool, done := dbtest.Example("shop") // a database with the namespace shop
+	defer done()
+	n := node.New(pool, node.Config{Namespace: "shop"})
+	node.OnT(n, OrderPlaced, func(_ context.Context, _ pgx.Tx, d *nexus.DeliveryOf[Order]) error {
+		if d.Payload.ID == "" {
+			return nexus.Reject("no order")
+		}
+		fmt.Println("order", d.Payload.ID)
+		return nil
+	})
+	if _, err := queue.EmitT(ctx, pool, queue.Emitter{Namespace: "shop"}, OrderPlaced, Order{}, nil); err != nil {
+		panic(err)
+	}
+	if _, err := n.Work(ctx, 10); err != nil {
+		panic(err)
+	}
+
+	claimed, err := deadletter.Claim(ctx, pool, deadletter.Filter{Namespace: "shop", Reason: "no order", Limit: 10}, time.Minute)
+	if err != nil {
+		panic(err)
+	}
+	for _, c := range claimed {
+		if _, err := deadletter.ReplayClaimed(ctx, pool, c, json.RawMessage(`{"ID": "7"}`)); err != nil {
+			panic(err)
+		}
+	}
+	if _, err := n.Work(ctx, 10); err != nil {
+		panic(err)
+	}
+	// Output: order 7
 }

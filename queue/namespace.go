@@ -12,14 +12,15 @@ import (
 // NamespaceOptions are the options of core.create_namespace and core.alter_namespace. Zero values mean "not given": the
 // default when the namespace is created, the stored value when it is altered.
 type NamespaceOptions struct {
-	Metadata        json.RawMessage   // an object of the owner's choice
-	Retry           nexus.RetryPolicy // for all consumers that say nothing else
-	UnhandledAfter  time.Duration     // how long a type that nobody handles may wait before it is reported (1 h)
-	MaxPayloadBytes int64             // 8 MB
-	DedupeFor       time.Duration     // how long dedupe keys are remembered (7 days)
-	KeepBroadcasts  time.Duration     // how long broadcasts are kept for nodes that have not read them (1 day)
-	DefaultConsumer Switch            // On; Off for namespaces that use named consumers only
-	Restricted      Switch            // On: only roles that the namespace is granted to may use it (Off)
+	Metadata         json.RawMessage   // an object of the owner's choice
+	Retry            nexus.RetryPolicy // for all consumers that say nothing else
+	UnhandledAfter   time.Duration     // how long a type that nobody handles may wait before it is reported (1 h)
+	MaxPayloadBytes  int64             // 8 MB
+	DedupeFor        time.Duration     // how long dedupe keys are remembered (7 days)
+	KeepBroadcasts   time.Duration     // how long broadcasts are kept for nodes that have not read them (1 day)
+	ExpireUnresolved time.Duration     // age at which a dead letter that nobody resolves is resolved as expired; negative: none (the default)
+	DefaultConsumer  Switch            // On; Off for namespaces that use named consumers only
+	Restricted       Switch            // On: only roles that the namespace is granted to may use it (Off)
 }
 
 // Switch is an option that is on, off, or not given.
@@ -80,6 +81,11 @@ func (n *NamespaceOptions) encode(op string) (string, error) {
 		o.Number("max_payload_bytes", n.MaxPayloadBytes)
 		o.Duration("dedupe_for", n.DedupeFor)
 		o.Duration("keep_broadcasts", n.KeepBroadcasts)
+		if n.ExpireUnresolved < 0 {
+			o.Text("expire_unresolved", "off")
+		} else {
+			o.Duration("expire_unresolved", n.ExpireUnresolved)
+		}
 		o.Text("default_consumer", string(n.DefaultConsumer))
 		o.Switch("restricted", string(n.Restricted))
 	}

@@ -21,6 +21,7 @@ type settings struct {
 	MaxPayloadBytes int
 	DedupeFor       time.Duration
 	KeepBroadcasts  time.Duration
+	Expire          time.Duration
 	DefaultConsumer bool
 	Restricted      bool
 }
@@ -28,7 +29,7 @@ type settings struct {
 func stored(t *testing.T, db *dbtest.DB, namespace nexus.Namespace) settings {
 	t.Helper()
 	rows, err := db.Owner.Query(t.Context(), `select coalesce(metadata::text, ''), coalesce(retry::text, ''), unhandled_after, max_payload_bytes, dedupe_for,
-		keep_broadcasts, default_consumer, restricted from core.namespaces where namespace = $1`, string(namespace))
+		keep_broadcasts, coalesce(expire_unresolved, '0'), default_consumer, restricted from core.namespaces where namespace = $1`, string(namespace))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +45,7 @@ func TestNamespaceOptionsArrive(t *testing.T) {
 	ctx := t.Context()
 	opts := &queue.NamespaceOptions{
 		Metadata: json.RawMessage(`{"team":"till"}`), Retry: nexus.RetryPolicy{MaxAttempts: -1, Base: time.Second, Jitter: -1},
-		UnhandledAfter: 90 * time.Minute, MaxPayloadBytes: 4096, DedupeFor: time.Hour, KeepBroadcasts: 2 * time.Hour, DefaultConsumer: queue.On, Restricted: queue.On,
+		UnhandledAfter: 90 * time.Minute, MaxPayloadBytes: 4096, DedupeFor: time.Hour, KeepBroadcasts: 2 * time.Hour, ExpireUnresolved: 48 * time.Hour, DefaultConsumer: queue.On, Restricted: queue.On,
 	}
 	for _, want := range []bool{true, false} { // the second time it is there already
 		if made, err := queue.EnsureNamespace(ctx, db.Owner, ns, opts); err != nil || made != want {
@@ -53,7 +54,7 @@ func TestNamespaceOptionsArrive(t *testing.T) {
 	}
 	want := settings{
 		Metadata: `{"team": "till"}`, Retry: `{"base": "1.000000s", "jitter": 0, "max_attempts": -1}`, UnhandledAfter: 90 * time.Minute,
-		MaxPayloadBytes: 4096, DedupeFor: time.Hour, KeepBroadcasts: 2 * time.Hour, DefaultConsumer: true, Restricted: true,
+		MaxPayloadBytes: 4096, DedupeFor: time.Hour, KeepBroadcasts: 2 * time.Hour, Expire: 48 * time.Hour, DefaultConsumer: true, Restricted: true,
 	}
 	if diff := cmp.Diff(want, stored(t, db, ns)); diff != "" {
 		t.Errorf("created (-want +got):\n%s", diff)
@@ -63,14 +64,14 @@ func TestNamespaceOptionsArrive(t *testing.T) {
 	}
 	wantError(t, queue.CreateNamespace(ctx, db.Owner, ns, &queue.NamespaceOptions{DedupeFor: time.Minute}), nexus.ErrConflict, nexus.CodeNamespaceDiffers, "p_options")
 
-	err := queue.AlterNamespace(ctx, db.Owner, ns, &queue.NamespaceOptions{DedupeFor: 2 * time.Hour, Restricted: queue.Off})
+	err := queue.AlterNamespace(ctx, db.Owner, ns, &queue.NamespaceOptions{DedupeFor: 2 * time.Hour, ExpireUnresolved: -1, Restricted: queue.Off})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := queue.AlterNamespace(ctx, db.Owner, ns, &queue.NamespaceOptions{Retry: nexus.RetryPolicy{Base: 2 * time.Second}}); err != nil {
 		t.Fatal(err)
 	}
-	want.DedupeFor, want.Restricted = 2*time.Hour, false
+	want.DedupeFor, want.Expire, want.Restricted = 2*time.Hour, 0, false
 	want.Retry = `{"base": "2.000000s", "jitter": 0, "max_attempts": -1}`
 	if diff := cmp.Diff(want, stored(t, db, ns)); diff != "" {
 		t.Errorf("altered (-want +got):\n%s", diff)

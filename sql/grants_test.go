@@ -27,14 +27,14 @@ var mayCall = map[string]string{
 		work claim_own run_own retry_event reject_event release_event subscribe unsubscribe require_routed create_handler drop_handler`,
 	"nexus_operator": `create_handler drop_handler kv_get kv_list unsubscribe create_webhook alter_webhook rotate_webhook_secret drop_webhook create_consumer alter_consumer pause_consumer resume_consumer drop_consumer cron_drift event_status find_event append_event_log apply_tasks backfill_task cancel_scheduled_event dead_letter_queue_name_for_namespace delete_task
 		discard_dead_letter discard_dead_letters drain_node fire_due forget_node may_operate next_runs now pause_task peek
-		cancel_deliveries run_deliveries_now preview_dead_letters purge_queue queue_name_for_namespace replay_events replay_dead_letter replay_dead_letters reschedule_event
+		claim_dead_letters extend_dead_letters reject_dead_letter expire_dead_letters count_dead_letters cancel_deliveries run_deliveries_now preview_dead_letters purge_queue queue_name_for_namespace replay_events replay_dead_letter replay_dead_letters reschedule_event
 		resolve_dead_letter resolve_dead_letters resume_task run_scheduled_task run_task_now schedule_event schedule_task tick
 		visible_namespaces`,
 	"nexus_admin": `kv_cas kv_delete kv_get kv_list kv_set claim_broadcast ack_broadcast settle_broadcast holds_broadcast ingress_token create_ingress_token revoke_ingress_token create_webhook alter_webhook rotate_webhook_secret drop_webhook webhooks note_webhook create_consumer alter_consumer pause_consumer resume_consumer drop_consumer cron_drift repair_cron sync_cron_jobs event_status find_event claim_batch claim_these close_express node_process recall_express open_express refuse_commit settle_batch ack alter_namespace alter_scheduler append_event_log apply_tasks backfill_task cancel_scheduled_event claim
 		consumer_settings register_namespace dead_letter_queue_name_for_namespace delete_task discard_dead_letter
 		discard_dead_letters drain_node drop_namespace emit emit_batch extend fire_due fire_due_events forget_node
 		grant_namespace heartbeat look next_delayed_due maintain_partitions may_operate metrics_sample must_drain next_runs now pause_task peek
-		cancel_deliveries run_deliveries_now preview_dead_letters promote_delayed purge_queue queue_name_for_namespace reap_nodes register_node replace_capabilities repair_partitions
+		claim_dead_letters extend_dead_letters reject_dead_letter expire_dead_letters count_dead_letters cancel_deliveries run_deliveries_now preview_dead_letters promote_delayed purge_queue queue_name_for_namespace reap_nodes register_node replace_capabilities repair_partitions
 		replay_events replay_dead_letter replay_dead_letters reschedule_event resolve_dead_letter resolve_dead_letters resume_task retry_delay
 		revoke_namespace run_scheduled_task run_sweep run_task_now schedule_event schedule_task settle settle_and_claim tick
 		touch_node_heartbeat unpark visible_namespaces wait_for_sql wait_for_wake work claim_own run_own retry_event reject_event release_event subscribe unsubscribe require_routed create_handler drop_handler`,
@@ -54,10 +54,10 @@ func init() {
 
 // Tables and views of core that a role may read; nobody may write any, but for operators and
 // recurring tasks.
-const mayRead = `audit_log blockers broadcast_cursors broadcasts consumer_status consumers cron_drift cron_job_runs cron_jobs dead_letter_groups dead_letters delayed delivery_errors error_codes event_log handlers kv kv_entries lost_queues
+const mayRead = `audit_log blockers broadcast_cursors broadcasts consumer_status consumers cron_drift cron_job_runs cron_jobs dead_letter_claims dead_letter_groups dead_letters delayed delivery_errors error_codes event_log handlers kv kv_entries lost_queues
 	namespace_grants namespaces node_status nodes parked partitions pending_scheduled_events queue_metrics queues replays
 	scheduled_events scheduled_tasks scheduler_status sql_handlers sweep_status task_runs task_slots task_status unhandled_types
-	unresolved_dead_letters upcoming webhook_status webhooks ingress_tokens`
+	unresolved_counts unresolved_dead_letters upcoming webhook_status webhooks ingress_tokens`
 
 // holds: I3
 func TestEachDutyMayWhatIsListed(t *testing.T) {

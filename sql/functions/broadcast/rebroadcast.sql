@@ -18,7 +18,7 @@ begin
                                 + coalesce(p_gap, '0') * (row_number() over (order by l.dead_letter_id) - 1),
                             v_now) as due
               from core.dead_letters l
-             where l.dead_letter_id = any (p_ids) and l.source_kind = 'broadcast' and l.status = 'pending'),
+             where l.dead_letter_id = any (p_ids) and l.source_kind = 'broadcast' and l.resolved_at is null),
         back as (
             insert into core_private.broadcast_deliveries (
                 node_id, broadcast_id, namespace, event_type, message, headers, due_at, replay_of, replay_count)
@@ -33,7 +33,8 @@ begin
             returning replay_of)
         update core.dead_letters l
            set status = 'resolved', resolution = 'replayed',
-               resolved_at = v_now, resolved_by = core_private.principal(), replay_msg_id = l.msg_id
+               resolved_at = v_now, resolved_by = core_private.principal(), replay_msg_id = l.msg_id,
+               claim_token = null, deadline = null, claimed_by = null
           from back b
          where l.dead_letter_id = b.replay_of
         returning l.dead_letter_id, l.msg_id;

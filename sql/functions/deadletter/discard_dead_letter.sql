@@ -1,4 +1,5 @@
-create or replace function core.discard_dead_letter(p_dead_letter_id bigint, p_reason text)
+create or replace function core.discard_dead_letter(
+    p_dead_letter_id bigint, p_reason text, p_claim_token uuid = null)
 returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -9,7 +10,7 @@ begin
             message = 'p_reason is empty',
             hint = 'Say why; it is kept with the dead letter.';
     end if;
-    perform core_private.lock_dead_letter(p_dead_letter_id);
+    perform core_private.lock_dead_letter(p_dead_letter_id, p_claim_token);
     perform core_private.mark_resolved(array[p_dead_letter_id], 'discarded', p_reason);
 end $$;
-comment on function core.discard_dead_letter(bigint, text) is 'Resolves one dead letter as discarded, for a reason. Raises NX006, NX105, NX205, NX401, NX402.';
+comment on function core.discard_dead_letter(bigint, text, uuid) is 'Resolves one dead letter as discarded, for a reason; one that is claimed with the token of the claim. Raises NX006, NX105, NX205, NX217, NX303, NX401, NX402.';

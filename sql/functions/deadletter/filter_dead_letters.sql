@@ -1,92 +1,34 @@
 -- With a lock, of two callers at once the second skips what the first holds. A preview takes none.
+--
+-- An expired claim is none. The clock is read before the rows are locked: of a row that was claimed or given more time
+-- since then the condition is asked again, and the new deadline lies beyond that clock.
+--
+-- A namespace is kept from being dropped before its rows are locked, since the drop takes the queues first and then the
+-- rows, and who mends a dead letter needs the queues afterwards.
 create or replace function core_private.filter_dead_letters(p_filter jsonb, p_lock boolean = true)
 returns setof core.dead_letters
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_known  constant text[] := array[
-        'namespace', 'ids', 'source', 'type', 'reason', 'before', 'after', 'after_id', 'limit'];
-    v_kinds  constant text[] := array(select k.kind from core_private.source_kinds() k);
-    v_key    text;
-    v_limit  bigint := 1000;
-    v_ids    bigint[];
-    v_before timestamptz;
-    v_after  timestamptz;
-    v_past   bigint := 0;
-    v_names  text[];
+    f     record;
+    v_now timestamptz;
 begin
-    perform core_private.check_option_keys(p_filter, v_known, 'p_filter');
-    if p_filter - array['limit', 'after_id'] = '{}' then
-        raise exception using errcode = 'NX009', column = 'p_filter',
-            message = 'an empty filter would match every dead letter',
-            hint = 'Give at least one of: namespace, ids, source, type, reason, before, after.';
+    select * into f from core_private.parse_dead_letter_filter(p_filter);
+    if p_lock then
+        f.names := array(
+            select n
+              from unnest(f.names) n
+             where exists (select from core.dead_letters l where l.namespace = n and l.resolved_at is null)
+             order by n);
+        perform core_private.lock_namespace(n, false) from unnest(f.names) n;
     end if;
-    foreach v_key in array array['namespace', 'source', 'type', 'reason'] loop
-        if p_filter ? v_key and (jsonb_typeof(p_filter -> v_key) <> 'string' or p_filter ->> v_key = '') then
-            perform core_private.fail_filter(
-                v_key, p_filter -> v_key, 'Give a string that is not empty, or leave it out.');
-        end if;
-    end loop;
-    if p_filter ->> 'source' <> all (v_kinds) then
-        perform core_private.fail_filter(
-            'source', p_filter -> 'source', format('Sources: %s.', array_to_string(v_kinds, ', ')));
-    end if;
-    if p_filter ? 'limit' then
-        if not coalesce(jsonb_path_exists(p_filter,
-            'strict $.limit ? (@.type() == "number" && @ >= 1 && @ <= 100000 && @.floor() == @)'), false) then
-            perform core_private.fail_filter('limit', p_filter -> 'limit', 'Give a whole number, 1 to 100000.');
-        end if;
-        v_limit := (p_filter ->> 'limit')::bigint;
-    end if;
-    if p_filter ? 'after_id' then
-        if (p_filter -> 'after_id')::text !~ '^[0-9]{1,18}$' then
-            perform core_private.fail_filter(
-                'after_id', p_filter -> 'after_id', 'Give the last_id of the batch before.');
-        end if;
-        v_past := (p_filter ->> 'after_id')::bigint;
-    end if;
-    if p_filter ? 'ids' then
-        if jsonb_typeof(p_filter -> 'ids') <> 'array'
-           or exists (select from jsonb_array_elements(p_filter -> 'ids') e where e::text !~ '^[0-9]{1,18}$') then
-            perform core_private.fail_filter('ids', p_filter -> 'ids', 'Give an array of dead_letter_id.');
-        end if;
-        v_ids := array(select e::text::bigint from jsonb_array_elements(p_filter -> 'ids') e);
-    end if;
-    if p_filter ? 'type' then
-        perform core_private.check_pattern(p_filter ->> 'type', 'type');
-    end if;
-    if p_filter ? 'before' then
-        v_before := core_private.parse_time(p_filter -> 'before', 'before');
-    end if;
-    if p_filter ? 'after' then
-        v_after := core_private.parse_time(p_filter -> 'after', 'after');
-    end if;
-    if p_filter ? 'namespace' then
-        perform core_private.require_duty(p_filter ->> 'namespace', 'operate', 'namespace');
-    end if;
-    -- Rights are asked for once a namespace, and the statement has only what is asked for: to look at all there is must
-    -- not take long.
-    v_names := array(
-        select n.namespace
-          from core.namespaces n
-         where (not p_filter ? 'namespace' or n.namespace = p_filter ->> 'namespace')
-           and core_private.has_duty(n.namespace, 'operate', n.restricted));
-    return query execute concat_ws(' and ', $q$
-        select l.*
-          from core.dead_letters l
-         where l.resolved_at is null and l.status = 'pending'
-           and l.dead_letter_id > $6 and l.namespace = any ($7)$q$,
-        case when v_ids is not null then 'l.dead_letter_id = any ($2)' end,
-        case when p_filter ? 'source' then 'l.source_kind = $1 ->> ''source''' end,
-        case when right(p_filter ->> 'type', 2) in ('.*', ':*')
-             then 'starts_with(l.event_type, left($1 ->> ''type'', -1))'
-             when p_filter ->> 'type' <> '*' then 'l.event_type = $1 ->> ''type''' end,
-        case when p_filter ? 'reason' then 'l.reason = $1 ->> ''reason''' end,
-        case when v_before is not null then 'l.failed_at < $3' end,
-        case when v_after is not null then 'l.failed_at >= $4' end)
-        || ' order by l.dead_letter_id limit $5'
+    v_now := core_private.now();
+    return query execute
+        'select l.* from core.dead_letters l where ' || f.conditions
+        || ' and (l.status = ''pending'' or l.deadline <= $7) order by l.dead_letter_id limit $8'
         || case when p_lock then ' for update of l skip locked' else '' end
-    using p_filter, v_ids, v_before, v_after, v_limit, v_past, v_names;
+    using p_filter, f.ids, f.failed_before, f.failed_after, f.past, f.names,
+          v_now, coalesce(f.most, 1000);
 end $$;
-comment on function core_private.filter_dead_letters(jsonb, boolean) is 'Pending dead letters by filter, locked if p_lock, oldest first; only in namespaces the caller may operate. Raises NX004, NX005, NX008, NX009, NX101, NX401, NX402.';
+comment on function core_private.filter_dead_letters(jsonb, boolean) is 'Unresolved dead letters by filter that nobody holds a claim on, locked if p_lock, oldest first; only in namespaces the caller may operate. Raises NX004, NX005, NX008, NX009, NX101, NX401, NX402.';

@@ -23,7 +23,7 @@ begin
               from core.dead_letters l
               join core.consumers c on c.namespace = l.namespace and c.name = l.consumer and c.kind = 'unordered'
               left join core.queues q on q.namespace = l.namespace and q.consumer_id is null and q.dropped_at is null
-             where l.dead_letter_id = any (p_ids) and l.source_kind = 'delivery' and l.status = 'pending'
+             where l.dead_letter_id = any (p_ids) and l.source_kind = 'delivery' and l.resolved_at is null
                and to_regclass(core_private.queue_relation(c.queue_name)) is not null)
         select n.queue_name, n.dlq,
                array_agg(n.dead_letter_id order by n.dead_letter_id) as ids,
@@ -58,7 +58,8 @@ begin
             ledger as (
                 update core.dead_letters l
                    set status = 'resolved', resolution = 'replayed',
-                       resolved_at = $2, resolved_by = $4, replay_msg_id = b.msg_id
+                       resolved_at = $2, resolved_by = $4, replay_msg_id = b.msg_id,
+                       claim_token = null, deadline = null, claimed_by = null
                   from back b
                  where l.dead_letter_id = b.dead_letter_id)
             select b.dead_letter_id, b.msg_id
@@ -72,4 +73,4 @@ begin
         perform core_private.wake(r.queue_name, v_now);
     end loop;
 end $$;
-comment on function core_private.redeliver(bigint[], jsonb, timestamptz, interval) is 'Replays pending dead deliveries; returns those it put back with their new message ids, NULL for those due later. Those whose consumer or queue is gone are left.';
+comment on function core_private.redeliver(bigint[], jsonb, timestamptz, interval) is 'Replays unresolved dead deliveries; returns those it put back with their new message ids, NULL for those due later. Those whose consumer or queue is gone are left.';

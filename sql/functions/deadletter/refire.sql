@@ -15,7 +15,7 @@ begin
             select l.dead_letter_id, l.namespace, (l.source_ref ->> 'scheduleId')::uuid as schedule_id
               from core.dead_letters l
              where l.dead_letter_id = any (p_ids)
-               and l.source_kind = 'task' and l.source_ref ? 'scheduleId' and l.status = 'pending'),
+               and l.source_kind = 'task' and l.source_ref ? 'scheduleId' and l.resolved_at is null),
         back as (
             update core.scheduled_events e
                set status = 'pending', due_at = v_now, attempts = 0, first_failed_at = null,
@@ -27,7 +27,8 @@ begin
             returning d.dead_letter_id)
         update core.dead_letters l
            set status = 'resolved', resolution = 'replayed',
-               resolved_at = v_now, resolved_by = core_private.principal()
+               resolved_at = v_now, resolved_by = core_private.principal(),
+               claim_token = null, deadline = null, claimed_by = null
           from back b
          where l.dead_letter_id = b.dead_letter_id
         returning l.dead_letter_id, null::bigint;

@@ -1,3 +1,4 @@
+-- Rows must be locked by the caller, who has judged their claims.
 create or replace function core_private.replay(
     p_ids bigint[], p_payload jsonb, p_first_at timestamptz = null, p_gap interval = null)
 returns table (dead_letter_id bigint, msg_id bigint)
@@ -22,4 +23,4 @@ begin
         using p_ids, p_payload, p_first_at, p_gap;
     end loop;
 end $$;
-comment on function core_private.replay(bigint[], jsonb, timestamptz, interval) is 'Replays pending dead letters, each as its kind wants; returns those that could be, with the new message id where there is one.';
+comment on function core_private.replay(bigint[], jsonb, timestamptz, interval) is 'Replays unresolved dead letters, each as its kind wants; returns those that could be, with the new message id where there is one.';

@@ -1,10 +1,11 @@
-create or replace function core.replay_dead_letter(p_dead_letter_id bigint, p_payload jsonb = null)
+create or replace function core.replay_dead_letter(
+    p_dead_letter_id bigint, p_payload jsonb = null, p_claim_token uuid = null)
 returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_row core.dead_letters := core_private.lock_dead_letter(p_dead_letter_id);
+    v_row core.dead_letters := core_private.lock_dead_letter(p_dead_letter_id, p_claim_token);
     v_max integer;
     v_id  bigint;
 begin
@@ -32,4 +33,4 @@ begin
              else jsonb_build_object('payload_before', v_row.payload, 'payload_after', p_payload) end);
     return v_id;
 end $$;
-comment on function core.replay_dead_letter(bigint, jsonb) is 'Delivers one dead letter again, with an edited payload if one is given; returns the new message id, NULL for a scheduled event, which is due at once and fires with the next tick or timer. Of two at once one hears NX205. Raises NX003, NX105, NX110, NX205, NX207, NX401, NX402, NX601.';
+comment on function core.replay_dead_letter(bigint, jsonb, uuid) is 'Delivers one dead letter again, with an edited payload if one is given; returns the new message id, NULL for a scheduled event, which is due at once and fires with the next tick or timer. One that is claimed is replayed with the token of the claim. Of two at once one hears NX205. Raises NX003, NX105, NX110, NX205, NX207, NX217, NX303, NX401, NX402, NX601.';

@@ -10,6 +10,9 @@ begin
            unhandled_after = coalesce((p_options ->> 'unhandled_after')::interval, n.unhandled_after),
            dedupe_for = coalesce((p_options ->> 'dedupe_for')::interval, n.dedupe_for),
            keep_broadcasts = coalesce((p_options ->> 'keep_broadcasts')::interval, n.keep_broadcasts),
+           expire_unresolved = case when p_options ? 'expire_unresolved'
+                                    then nullif(p_options ->> 'expire_unresolved', 'off')::interval
+                                    else n.expire_unresolved end,
            max_payload_bytes = coalesce((p_options ->> 'max_payload_bytes')::integer, n.max_payload_bytes),
            default_consumer = coalesce((p_options ->> 'default_consumer')::boolean, n.default_consumer),
            restricted = coalesce((p_options ->> 'restricted')::boolean, n.restricted),

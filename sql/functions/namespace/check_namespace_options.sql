@@ -6,7 +6,7 @@ as $$
 declare
     v_known constant text[] := array[
         'metadata', 'retry', 'unhandled_after', 'max_payload_bytes', 'dedupe_for', 'keep_broadcasts',
-        'default_consumer', 'restricted'];
+        'expire_unresolved', 'default_consumer', 'restricted'];
 begin
     perform core_private.check_option_keys(p_options, v_known);
     if p_options ? 'metadata' and jsonb_typeof(p_options -> 'metadata') <> 'object' then
@@ -29,6 +29,10 @@ begin
     end if;
     if p_options ? 'keep_broadcasts' then
         perform core_private.parse_interval(p_options -> 'keep_broadcasts', 'keep_broadcasts', '1 minute', '30 days');
+    end if;
+    if p_options -> 'expire_unresolved' <> '"off"' then
+        perform core_private.parse_interval(
+            p_options -> 'expire_unresolved', 'expire_unresolved', '1 hour', '100 years');
     end if;
     if p_options ? 'max_payload_bytes' and not coalesce(jsonb_path_exists(p_options,
         'strict $.max_payload_bytes ? (@.type() == "number" && @ >= 1024 && @ <= 67108864 && @.floor() == @)'),

@@ -10,6 +10,7 @@ as $$
         select jsonb_build_object(
                    'metadata', n.metadata, 'unhandled_after', n.unhandled_after::text,
                    'dedupe_for', n.dedupe_for::text, 'keep_broadcasts', n.keep_broadcasts::text,
+                   'expire_unresolved', coalesce(n.expire_unresolved::text, 'off'),
                    'max_payload_bytes', n.max_payload_bytes,
                    'default_consumer', n.default_consumer, 'restricted', n.restricted,
                    'retry', core_private.retry_defaults() || n.retry) as options
@@ -26,6 +27,9 @@ as $$
                case when g.path <@ '{unhandled_after}' or g.path <@ '{dedupe_for,keep_broadcasts}'
                          or g.path in ('{retry,base}', '{retry,max}')
                     then (s.options #>> g.path)::interval is distinct from (p_options #>> g.path)::interval
+                    when g.path <@ '{expire_unresolved}'
+                    then nullif(s.options #>> g.path, 'off')::interval
+                             is distinct from nullif(p_options #>> g.path, 'off')::interval
                     when g.path <@ '{default_consumer}'
                     then (s.options #>> g.path)::boolean is distinct from (p_options #>> g.path)::boolean
                     else s.options #> g.path is distinct from p_options #> g.path end as differs

@@ -11,6 +11,8 @@ select core_private.bury('core_events_' || n, 'n', '{1}', '{1}', '{r}', '{e}') f
 insert into core.parked (queue_name, event_type, msg_id, namespace, read_ct, enqueued_at, message, parked_at, lived)
 select 'core_events_' || n, 'z', 9, n, 0, core.now(), '{}', core.now(), '0' from unnest(array['closed', 'open']) n;
 select core.create_webhook(n, 'hook', 'https://a.example', '{never}'), core.create_ingress_token(n, 'web') from unnest(array['closed', 'open']) n;
+select core.claim_dead_letters(jsonb_build_object('namespace', n)) from unnest(array['closed', 'open']) n;
+update core.dead_letters set deadline = core.now(); -- it counts as pending, and is shown
 select core.kv_set(n, 'c', 'k', to_jsonb(n)) from unnest(array['closed', 'open']) n;
 select core.create_handler(n, 'go:mail') from unnest(array['closed', 'open']) n;
 select core.replay_events(n, 'default', '{"type": "*"}', '{"replay_id": "r"}') from unnest(array['closed', 'open']) n;

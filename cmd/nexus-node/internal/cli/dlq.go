@@ -19,9 +19,9 @@ import (
 func newDLQ(s *session) *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "dlq",
-		Short:   "List, show, group, replay, resolve and discard dead letters",
+		Short:   "List, show, group, claim, replay, resolve, discard and expire dead letters",
 		Example: "  nexus-node dlq list -n shop",
-	}, newDLQList(s), newDLQShow(s), newDLQGroup(s), newDLQReplay(s), newDLQResolve(s), newDLQDiscard(s))
+	}, newDLQList(s), newDLQShow(s), newDLQGroup(s), newDLQClaim(s), newDLQExtend(s), newDLQReject(s), newDLQReplay(s), newDLQResolve(s), newDLQDiscard(s), newDLQExpire(s))
 }
 
 // letterFlags are the flags that pick dead letters, with the names of the filter's keys in SQL.

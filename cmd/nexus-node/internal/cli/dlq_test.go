@@ -202,3 +202,51 @@ func TestDLQResolve(t *testing.T) {
 		t.Errorf("left is %q", got)
 	}
 }
+
+func TestDLQClaims(t *testing.T) {
+	db, s := onDatabase(t)
+	buried(t, db, "shop", "no", "a.b", "a.c", "a.d", "a.e")
+	type claimed struct {
+		ID      int64          `json:"dead_letter_id"`
+		Token   string         `json:"claim_token"`
+		Payload map[string]any `json:"payload"`
+	}
+	held := okJSON[[]claimed](s, "dlq", "claim", "-n", "shop", "--limit", "3", "--for", "10m")
+	if len(held) != 3 || held[0].Token == "" || held[0].Payload == nil {
+		t.Fatalf("%+v", held)
+	}
+	id := func(i int) string { return fmt.Sprint(held[i].ID) }
+	if out := s.ok("dlq", "claim", "-n", "shop"); !strings.Contains(out, "a.e") || strings.Contains(out, "a.b") {
+		t.Errorf("a second claim shows\n%s", out)
+	}
+	s.fails(exitNotFound, []string{"at work on them"}, "dlq", "claim", id(0))
+	s.fails(exitNotFound, []string{"at work on them"}, "dlq", "discard", id(0), "--note", "x")
+	other := "01900000-0000-7000-8000-00000000cafe"
+	s.fails(exitFailed, []string{"code: NX303", "nexus-node dlq claim"}, "dlq", "discard", id(0), "--note", "x", "--claim", other)
+	s.fails(exitFailed, []string{"code: NX303"}, "dlq", "reject", id(0), "--error", "x", "--claim", other)
+	s.fails(exitFailed, []string{"code: NX303"}, "dlq", "extend", id(0), "--claim", other)
+	for _, line := range [][]string{
+		{"dlq", "discard", id(0), id(1), "--note", "x", "--claim", other}, {"dlq", "replay", "--type", "a.*", "--claim", other}, {"dlq", "replay", id(0), "--rate", "5", "--claim", other},
+		{"dlq", "discard", id(0), "--note", "x", "--claim", "mine"}, {"dlq", "extend", id(0)}, {"dlq", "reject", id(0), "--claim", other}, {"dlq", "claim", "-n", "shop", "--limit", "0"}, {"dlq", "claim"},
+		{"dlq", "expire", "-n", "shop"},
+	} {
+		s.fails(exitUsage, nil, line...)
+	}
+	s.fails(exitUsage, []string{"--for"}, "dlq", "extend", id(0), "--claim", held[0].Token, "--for", "48h")
+	if out := s.ok("dlq", "extend", id(0), "--claim", held[0].Token, "--for", "1h"); !strings.Contains(out, "1h0m0s") {
+		t.Errorf("extended: %s", out)
+	}
+	if out := s.ok("dlq", "replay", id(0), "--claim", held[0].Token, "--payload", `{"n": 7}`, "--dry-run"); !strings.Contains(out, "would be replayed") {
+		t.Errorf("a dry run says %s", out)
+	}
+	s.ok("dlq", "replay", id(0), "--claim", held[0].Token, "--payload", `{"n": 7}`)
+	s.ok("dlq", "resolve", id(1), "--as", "ignored", "--note", "x", "--claim", held[1].Token)
+	s.ok("dlq", "reject", id(2), "--error", "not yet", "--claim", held[2].Token)
+	want := "replayed ignored pending reprocessing"
+	if got := dbtest.Get[string](db, "select string_agg(coalesce(resolution, status), ' ' order by dead_letter_id) from core.dead_letters"); got != want {
+		t.Errorf("they are %s, want %s", got, want)
+	}
+	if got := okJSON[counts](s, "dlq", "expire", "-n", "shop", "--note", "old"); got.Done != 1 {
+		t.Errorf("expired %+v", got)
+	}
+}

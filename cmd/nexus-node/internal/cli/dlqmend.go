@@ -21,7 +21,7 @@ const limitUsage = "how many at most, oldest first; 0: all, in batches of 1,000 
 func newDLQReplay(s *session) *cobra.Command {
 	var (
 		flags           letterFlags
-		payload         string
+		payload, claim  string
 		opts            deadletter.ReplayOptions
 		preview, dryRun bool
 	)
@@ -48,6 +48,12 @@ has done; the same line does the rest.`,
 			if opts.Rate < 0 || opts.Delay < 0 {
 				return usage(cmd, "--rate and --delay cannot be negative")
 			}
+			if claim != "" {
+				return s.mendClaimed(cmd, args, claim, "replayed", dryRun, func(q nexus.DBTX, c deadletter.Claimed) error {
+					_, err := deadletter.ReplayClaimed(cmd.Context(), q, c, jsonFlag(payload))
+					return err
+				})
+			}
 			if preview {
 				return s.previewLetters(cmd, args, &flags)
 			}
@@ -61,6 +67,7 @@ has done; the same line does the rest.`,
 	flags.addBounded(cmd)
 	f := cmd.Flags()
 	f.StringVar(&payload, "payload", "", "JSON to deliver in place of the stored payload")
+	f.StringVar(&claim, "claim", "", claimUsage)
 	f.Float64Var(&opts.Rate, "rate", 0, "deliveries a second, by due times; 0: all at once")
 	f.DurationVar(&opts.Delay, "delay", 0, "the first not before this much later: 90s, 2h")
 	f.BoolVar(&preview, "preview", false, "say what would be picked, by type and reason, and touch nothing")
@@ -70,9 +77,9 @@ has done; the same line does the rest.`,
 
 func newDLQResolve(s *session) *cobra.Command {
 	var (
-		flags    letterFlags
-		as, note string
-		dryRun   bool
+		flags           letterFlags
+		as, note, claim string
+		dryRun          bool
 	)
 	cmd := &cobra.Command{
 		Use:   "resolve [ID...] --as RESOLUTION --note TEXT",
@@ -88,6 +95,11 @@ other means, as ignored when it is not wanted. The note is kept with each. Lette
 			case note == "":
 				return usage(cmd, "--note is missing; it says why these are not delivered")
 			}
+			if claim != "" {
+				return s.mendClaimed(cmd, args, claim, "resolved", dryRun, func(q nexus.DBTX, c deadletter.Claimed) error {
+					return deadletter.ResolveClaimed(cmd.Context(), q, c, as, note)
+				})
+			}
 			return s.mendLetters(cmd, args, &flags, mending{"resolve", dryRun, dryRun},
 				func(q nexus.DBTX, f deadletter.Filter, each func(deadletter.Result)) (deadletter.Result, error) {
 					return deadletter.ResolveAll(cmd.Context(), q, f, as, note, each)
@@ -96,6 +108,7 @@ other means, as ignored when it is not wanted. The note is kept with each. Lette
 	}
 	flags.addBounded(cmd)
 	cmd.Flags().StringVar(&as, "as", "", "handled_by_handler or ignored")
+	cmd.Flags().StringVar(&claim, "claim", "", claimUsage)
 	cmd.Flags().StringVar(&note, "note", "", "why; kept with each of them")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "do it, say how many, and undo it")
 	return cmd
@@ -103,9 +116,9 @@ other means, as ignored when it is not wanted. The note is kept with each. Lette
 
 func newDLQDiscard(s *session) *cobra.Command {
 	var (
-		flags  letterFlags
-		note   string
-		dryRun bool
+		flags       letterFlags
+		note, claim string
+		dryRun      bool
 	)
 	cmd := &cobra.Command{
 		Use:   "discard [ID...] --note TEXT",
@@ -118,6 +131,11 @@ dlq replay.`,
 			if note == "" {
 				return usage(cmd, "--note is missing; it says why these are not delivered")
 			}
+			if claim != "" {
+				return s.mendClaimed(cmd, args, claim, "discarded", dryRun, func(q nexus.DBTX, c deadletter.Claimed) error {
+					return deadletter.DiscardClaimed(cmd.Context(), q, c, note)
+				})
+			}
 			return s.mendLetters(cmd, args, &flags, mending{"discard", dryRun, dryRun},
 				func(q nexus.DBTX, f deadletter.Filter, each func(deadletter.Result)) (deadletter.Result, error) {
 					return deadletter.DiscardAll(cmd.Context(), q, f, note, each)
@@ -125,6 +143,7 @@ dlq replay.`,
 		},
 	}
 	flags.addBounded(cmd)
+	cmd.Flags().StringVar(&claim, "claim", "", claimUsage)
 	cmd.Flags().StringVar(&note, "note", "", "why; kept with each of them")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "do it, say how many, and undo it")
 	return cmd

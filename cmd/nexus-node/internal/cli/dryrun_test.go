@@ -38,6 +38,7 @@ func TestDryRunsSaySo(t *testing.T) {
 		"consumer alter": "-n shop mailer --pattern other --drop-unmatched",
 		"consumer drop":  "-n shop mailer --confirm mailer --force",
 		"dlq discard":    "-n shop --note x",
+		"dlq expire":     "-n shop --note x",
 		"dlq replay":     "-n shop",
 		"dlq resolve":    "-n shop --note x --as ignored",
 		"doctor":         "--fix",

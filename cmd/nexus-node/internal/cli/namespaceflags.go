@@ -26,6 +26,7 @@ func (n *namespaceFlags) add(cmd *cobra.Command, defaults bool) {
 	f.DurationVar(&n.given.UnhandledAfter, "unhandled-after", 0, "how long a type that no node handles may wait"+def("1h"))
 	f.DurationVar(&n.given.DedupeFor, "dedupe-for", 0, "how long dedupe keys are remembered"+def("168h"))
 	f.DurationVar(&n.given.KeepBroadcasts, "keep-broadcasts", 0, "how long broadcasts are kept for nodes that have not read them"+def("24h"))
+	f.DurationVar(&n.given.ExpireUnresolved, "expire-unresolved", 0, "age at which a dead letter that nobody resolves is resolved as expired; negative: none"+def("none"))
 	f.Int64Var(&n.given.MaxPayloadBytes, "max-payload-bytes", 0, "largest payload, in bytes"+def("8 MB"))
 	f.Var(&n.consumer, "default-consumer", "on; off for namespaces that use named consumers only"+def("on"))
 }

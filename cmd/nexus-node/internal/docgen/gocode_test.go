@@ -36,6 +36,7 @@ var surroundings = map[string]struct {
 }
 
 var imports = map[string]string{
+	"json":    "encoding/json",
 	"context": "context", "errors": "errors", "fmt": "fmt", "http": "net/http", "os": "os", "signal": "os/signal", "syscall": "syscall",
 	"testing": "testing", "time": "time", "pgx": "github.com/jackc/pgx/v5", "pgxpool": "github.com/jackc/pgx/v5/pgxpool",
 	"prometheus": "github.com/prometheus/client_golang/prometheus", "otel": "go.opentelemetry.io/otel", "nexus": "github.com/nexuspg/nexus",

@@ -25,7 +25,11 @@ type verb struct {
 }
 
 // unresolved makes the dead letters of the place as they were.
-const unresolved = `update core.dead_letters set status = 'pending', resolved_at = null, resolved_by = null, resolution = null where namespace = {namespace}`
+const unresolved = `update core.dead_letters set status = 'pending', claim_token = null, deadline = null, claimed_by = null, resolved_at = null, resolved_by = null, resolution = null where namespace = {namespace}`
+
+// held makes them claimed.
+const held = `update core.dead_letters set status = 'reprocessing', claim_token = '01900000-0000-7000-8000-00000000cafe', deadline = 'infinity', claimed_by = 'everycall',
+	resolved_at = null, resolved_by = null, resolution = null where namespace = {namespace}`
 
 // pending does so with the one-shot event, and awake with the node.
 const (
@@ -81,7 +85,9 @@ var verbs = map[string]verb{
 	"handler list":      {}, "handler show": {args: "spare", before: handled}, "handler unsubscribe": {args: "spare", before: handled}, "work": {},
 	"dlq list": {}, "dlq show": {args: "{dead}"}, "dlq group": {},
 	"dlq replay": {args: "{dead}", before: unresolved}, "dlq resolve": {args: "{dead} --as ignored --note everycall", before: unresolved},
-	"dlq discard": {args: "{dead} --note everycall", before: unresolved},
+	"dlq discard": {args: "{dead} --note everycall", before: unresolved}, "dlq expire": {args: "{dead} --note everycall", before: unresolved},
+	"dlq claim": {args: "{dead}", before: unresolved}, "dlq extend": {args: "{dead} --claim 01900000-0000-7000-8000-00000000cafe", before: held},
+	"dlq reject": {args: "{dead} --claim 01900000-0000-7000-8000-00000000cafe --error everycall", before: held},
 }
 
 // commands are all that nexus-node has, as it completes them.
