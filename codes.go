@@ -27,6 +27,7 @@ const (
 	CodeNoRole           = "NX107"
 	CodeNoTask           = "NX108"
 	CodeNoScheduledEvent = "NX109"
+	CodeNoRequest        = "NX113" // its reply was taken, it has expired or was cancelled, or the server crashed
 	CodeQueueLost        = "NX110" // the queue is registered, and its tables are missing
 	CodeNoHandler        = "NX111" // no handler has that key
 
@@ -45,6 +46,7 @@ const (
 	CodeConsumerNotEmpty      = "NX213" // it still holds undelivered events
 	CodeSQLHandlerDiffers     = "NX214" // the consumer has another SQL handler
 	CodeSQLHandlerAltered     = "NX215" // while it ran
+	CodeReplyBeforeCommit     = "NX219" // awaited in the transaction of the request
 	CodeReplayDiffers         = "NX216" // the replay exists with another consumer, filter or limit
 	CodeDeadLetterClaimed     = "NX217" // somebody else holds a claim on it
 

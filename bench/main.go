@@ -97,6 +97,7 @@ func (b *bench) all(ctx context.Context) error {
 		{"emit batch of 1,000, 2 connections, against send_batch", b.emitBatch, "pgmq", b.sendBatch},
 		{"emit single, 10 consumers of which 1 matches, against that 1", b.emitTo(10), "one", b.emitTo(1)},
 		{"emit batch of 1,000, 10 consumers of which 1 matches, against that 1", b.emitBatchTo(10), "one", b.emitBatchTo(1)},
+		{"request to reply, one caller, against the pickup of an event (one in the median)", b.requests, "pickup", b.pickups},
 		{"drain 5 consumers of each event, against 1 consumer", b.drain(5), "one", b.drain(1)},
 	} {
 		if err := b.Compare(ctx, c.name, c.ours, c.theirName, c.theirs); err != nil {

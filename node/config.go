@@ -225,6 +225,9 @@ func (s *plan) handler(h *Handler) (*handlers.Handler, error) {
 		Name: h.Name, Pattern: h.pattern, Tx: h.calls.inTx(h.onTx), Batch: h.calls.inBatch(h.onBatch), Leased: h.calls.leased(h.onLeased), Express: h.Express, Lease: h.Leased,
 		Size: h.Batch, Linger: h.Linger, Retry: h.Retry, Timeout: h.Timeout, Workers: h.Workers,
 	}
+	if h.answer != nil {
+		c.Leased, c.Retry = h.calls.leased(s.answering(h.answer)), nexus.RetryPolicy{MaxAttempts: -1}
+	}
 	if c.Name == "" {
 		c.Name = h.pattern
 	}
@@ -233,16 +236,18 @@ func (s *plan) handler(h *Handler) (*handlers.Handler, error) {
 	}
 	field := fmt.Sprintf("Handler(%s)", c.Name)
 	switch {
-	case h.onTx == nil && h.onBatch == nil && h.onLeased == nil:
+	case h.onTx == nil && h.onBatch == nil && h.onLeased == nil && h.answer == nil:
 		return nil, invalid(field, fmt.Sprintf("the handler of %q has no function", h.pattern), "give one that is not nil")
 	case h.Workers < 0 || h.Workers > mostWorkers:
 		return nil, invalid(field+".Workers", fmt.Sprintf("%s.Workers is %d", field, h.Workers), "give 1 to 10,000, or 0")
-	case h.Express && h.onLeased != nil:
+	case h.Express && (h.onLeased != nil || h.answer != nil):
 		return nil, invalid(field+".Express", field+".Express is set, but the handler is OnLeased", "make it On or OnBatch, or leave Express out")
 	case h.Leased && h.onTx != nil:
 		return nil, invalid(field+".Leased", field+".Leased is set, but the handler is On", "make it OnLeased or OnBatch, or leave Leased out")
 	case h.Express && h.Leased:
 		return nil, invalid(field+".Leased", field+".Leased and Express exclude each other", "set one of them")
+	case h.answer != nil && h.Retry != nexus.RetryPolicy{}:
+		return nil, invalid(field+".Retry", field+".Retry is set, but a request runs once", "leave it out")
 	case h.Batch != 0 && h.onBatch == nil && !h.Express:
 		return nil, invalid(field+".Batch", field+".Batch is set, but it gets one event at a time", "make it OnBatch, or set Express on an On handler")
 	case h.Linger != 0 && h.onBatch == nil && !h.Express:

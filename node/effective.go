@@ -25,7 +25,7 @@ type asked struct {
 func ask(handlers []*Handler) (a asked) {
 	for _, h := range handlers {
 		of := &a.most
-		if h.onLeased != nil {
+		if h.onLeased != nil || h.answer != nil {
 			of, a.leased = &a.mostLeased, true
 		} else {
 			a.holding = true

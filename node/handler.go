@@ -32,6 +32,7 @@ type Handler struct {
 	onTx     func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error
 	onBatch  func(ctx context.Context, tx pgx.Tx, batch []*nexus.Delivery) error
 	onLeased func(ctx context.Context, d *nexus.Delivery) error
+	answer   func(ctx context.Context, d *nexus.Delivery) (any, error) // of a request, in place of onLeased
 
 	node  *Node
 	calls *calls

@@ -60,6 +60,9 @@ func child(url, mode string) error {
 	if id, ok := strings.CutPrefix(mode, "fan-out "); ok {
 		return fanOut(ctx, pool, id)
 	}
+	if strings.HasPrefix(mode, "request ") {
+		return requestChild(ctx, pool, mode)
+	}
 	n := node.New(pool, node.Config{Namespace: ns, Lease: time.Second, Retry: nexus.RetryPolicy{MaxAttempts: 50}})
 	switch mode {
 	case "transactional":

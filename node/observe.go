@@ -2,6 +2,7 @@ package node
 
 import (
 	"github.com/nexuspg/nexus/internal/observe"
+	"github.com/nexuspg/nexus/internal/pgmqueue"
 	"github.com/nexuspg/nexus/internal/places"
 	"github.com/nexuspg/nexus/internal/work"
 )
@@ -11,6 +12,9 @@ func (r *run) observer(consumer string, patterns []string, pattern func(eventTyp
 	var metrics work.Observer
 	if r.metrics != nil {
 		metrics = r.metrics.Observer(r.Namespace, consumer, patterns, pattern)
+		if consumer == pgmqueue.Requests {
+			r.metrics.Requests(r.Namespace)
+		}
 	}
 	var spans work.Observer
 	if r.Tracer != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/pgmqueue"
 	"github.com/nexuspg/nexus/queue"
 )
 
@@ -139,6 +140,10 @@ func distinct(consumers []*consumer) error {
 				if strings.HasSuffix(h.pattern, "*") {
 					return invalid(fmt.Sprintf("Handler(%s)", h.pattern), fmt.Sprintf("%q is a pattern, and deliveries name their handler", h.pattern),
 						"register it under its name, and once for each name that it has")
+				}
+				if c.name == pgmqueue.Requests && h.answer == nil {
+					return invalid(fmt.Sprintf("Handler(%s)", h.pattern), fmt.Sprintf("the handler of %q is one of consumer %q, and does not answer", h.pattern, c.name),
+						"register it with node.OnRequest")
 				}
 			}
 		}

@@ -245,6 +245,10 @@ func (e Emitter) emitBatch(ctx context.Context, q nexus.DBTX, batch []Emission) 
 
 // options writes the options of core.emit.
 func (e Emitter) options(ctx context.Context, op, at string, m *EmitOptions) (string, error) {
+	return e.optionsOf(ctx, op, at, m).Encode()
+}
+
+func (e Emitter) optionsOf(ctx context.Context, op, at string, m *EmitOptions) *db.Options {
 	o := db.NewOptions(op, at)
 	o.Text("dedupe_key", m.DedupeKey)
 	o.Text("dedupe_while", string(m.DedupeWhile))
@@ -258,5 +262,5 @@ func (e Emitter) options(ctx context.Context, op, at string, m *EmitOptions) (st
 	o.Time("authored_at", m.AuthoredAt)
 	o.Texts("tags", m.Tags)
 	o.Number("priority", int64(m.Priority))
-	return o.Encode()
+	return o
 }

@@ -18,10 +18,10 @@ import (
 // is a member of counted in. Functions of later packages are added to both.
 var mayCall = map[string]string{
 	"nexus_reader": `kv_get kv_list cron_drift event_status find_event dead_letter_queue_name_for_namespace next_runs now peek queue_name_for_namespace visible_namespaces`,
-	"nexus_producer": `kv_cas kv_delete kv_set ingress_token append_event_log apply_tasks backfill_task cancel_scheduled_event dead_letter_queue_name_for_namespace delete_task emit
+	"nexus_producer": `request await_reply take_reply cancel_request kv_cas kv_delete kv_set ingress_token append_event_log apply_tasks backfill_task cancel_scheduled_event dead_letter_queue_name_for_namespace delete_task emit
 		emit_batch next_runs now pause_task queue_name_for_namespace reschedule_event resume_task run_scheduled_task
 		run_task_now schedule_event schedule_task visible_namespaces`,
-	"nexus_consumer": `kv_get kv_list claim_broadcast ack_broadcast settle_broadcast holds_broadcast webhooks note_webhook create_consumer claim_batch claim_these close_express node_process recall_express open_express refuse_commit settle_batch metrics_sample must_drain ack claim consumer_settings dead_letter_queue_name_for_namespace extend fire_due fire_due_events heartbeat look next_delayed_due next_runs
+	"nexus_consumer": `begin_request answer_request kv_get kv_list claim_broadcast ack_broadcast settle_broadcast holds_broadcast webhooks note_webhook create_consumer claim_batch claim_these close_express node_process recall_express open_express refuse_commit settle_batch metrics_sample must_drain ack claim consumer_settings dead_letter_queue_name_for_namespace extend fire_due fire_due_events heartbeat look next_delayed_due next_runs
 		now promote_delayed queue_name_for_namespace reap_nodes register_node replace_capabilities retry_delay settle settle_and_claim tick
 		touch_node_heartbeat unpark visible_namespaces wait_for_sql wait_for_wake
 		work claim_own run_own retry_event reject_event release_event subscribe unsubscribe require_routed create_handler drop_handler`,
@@ -30,7 +30,7 @@ var mayCall = map[string]string{
 		claim_dead_letters extend_dead_letters reject_dead_letter expire_dead_letters count_dead_letters cancel_deliveries run_deliveries_now preview_dead_letters purge_queue queue_name_for_namespace replay_events replay_dead_letter replay_dead_letters reschedule_event
 		resolve_dead_letter resolve_dead_letters resume_task run_scheduled_task run_task_now schedule_event schedule_task tick
 		visible_namespaces`,
-	"nexus_admin": `kv_cas kv_delete kv_get kv_list kv_set claim_broadcast ack_broadcast settle_broadcast holds_broadcast ingress_token create_ingress_token revoke_ingress_token create_webhook alter_webhook rotate_webhook_secret drop_webhook webhooks note_webhook create_consumer alter_consumer pause_consumer resume_consumer drop_consumer cron_drift repair_cron sync_cron_jobs event_status find_event claim_batch claim_these close_express node_process recall_express open_express refuse_commit settle_batch ack alter_namespace alter_scheduler append_event_log apply_tasks backfill_task cancel_scheduled_event claim
+	"nexus_admin": `request await_reply take_reply cancel_request begin_request answer_request kv_cas kv_delete kv_get kv_list kv_set claim_broadcast ack_broadcast settle_broadcast holds_broadcast ingress_token create_ingress_token revoke_ingress_token create_webhook alter_webhook rotate_webhook_secret drop_webhook webhooks note_webhook create_consumer alter_consumer pause_consumer resume_consumer drop_consumer cron_drift repair_cron sync_cron_jobs event_status find_event claim_batch claim_these close_express node_process recall_express open_express refuse_commit settle_batch ack alter_namespace alter_scheduler append_event_log apply_tasks backfill_task cancel_scheduled_event claim
 		consumer_settings register_namespace dead_letter_queue_name_for_namespace delete_task discard_dead_letter
 		discard_dead_letters drain_node drop_namespace emit emit_batch extend fire_due fire_due_events forget_node
 		grant_namespace heartbeat look next_delayed_due maintain_partitions may_operate metrics_sample must_drain next_runs now pause_task peek
@@ -54,7 +54,7 @@ func init() {
 
 // Tables and views of core that a role may read; nobody may write any, but for operators and
 // recurring tasks.
-const mayRead = `audit_log blockers broadcast_cursors broadcasts consumer_status consumers cron_drift cron_job_runs cron_jobs dead_letter_claims dead_letter_groups dead_letters delayed delivery_errors error_codes event_log handlers kv kv_entries lost_queues
+const mayRead = `abandoned_executions inbox request_status audit_log blockers broadcast_cursors broadcasts consumer_status consumers cron_drift cron_job_runs cron_jobs dead_letter_claims dead_letter_groups dead_letters delayed delivery_errors error_codes event_log handlers kv kv_entries lost_queues
 	namespace_grants namespaces node_status nodes parked partitions pending_scheduled_events queue_metrics queues replays
 	scheduled_events scheduled_tasks scheduler_status sql_handlers sweep_status task_runs task_slots task_status unhandled_types
 	unresolved_counts unresolved_dead_letters upcoming webhook_status webhooks ingress_tokens`

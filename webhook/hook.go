@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"reflect"
 	"sync"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/answer"
 	"github.com/nexuspg/nexus/internal/consume"
 	"github.com/nexuspg/nexus/internal/db"
 	"github.com/nexuspg/nexus/internal/engine"
@@ -16,6 +18,7 @@ import (
 	"github.com/nexuspg/nexus/internal/pgmqueue"
 	"github.com/nexuspg/nexus/internal/post"
 	"github.com/nexuspg/nexus/internal/svc"
+	"github.com/nexuspg/nexus/internal/work"
 )
 
 const (
@@ -42,8 +45,12 @@ type hook struct {
 func newHook(h *svc.Host, client *post.Client, s *settings) (*hook, error) {
 	k := &hook{host: h, client: client}
 	k.now.Store(s)
+	deliver, retry := k.deliver, nexus.RetryPolicy{}
+	if s.Consumer == pgmqueue.Requests {
+		deliver, retry = (&answer.Answerer{Logger: h.Logger, Answered: h.Answered}).Handler(k.ask), nexus.RetryPolicy{MaxAttempts: -1}
+	}
 	hs, err := handlers.New([]*handlers.Handler{{
-		Name: "webhook " + s.Name, Pattern: s.Pattern, Leased: k.deliver, Timeout: 5*time.Minute + margin, Workers: s.Concurrency,
+		Name: "webhook " + s.Name, Pattern: s.Pattern, Leased: deliver, Retry: retry, Timeout: 5*time.Minute + margin, Workers: s.Concurrency,
 	}}, nexus.RetryPolicy{})
 	if err != nil {
 		return nil, err
@@ -82,6 +89,29 @@ func (k *hook) post(ctx context.Context, d *nexus.Delivery, s *settings) error {
 		return err
 	}
 	return k.client.Send(ctx, r)
+}
+
+// maxReply is how much of the answer to a request is read. What a payload may have decides where it is stored.
+const maxReply = 16 << 20
+
+// ask is the handler of requests: the answer is the reply, as text unless it is JSON.
+func (k *hook) ask(ctx context.Context, d *nexus.Delivery) (any, error) {
+	r, err := k.now.Load().request(&d.Event)
+	if err != nil {
+		return nil, err
+	}
+	body, err := k.client.Ask(ctx, r, maxReply)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(body) > maxReply:
+		return nil, answer.ErrTooLarge
+	case len(body) == 0:
+		return nil, nil
+	case json.Valid(body):
+		return json.RawMessage(body), nil
+	}
+	return work.Storable(string(body), maxReply), nil
 }
 
 // changed is what the database says now, where that differs from s; nil: it is the same, or cannot be told.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -15,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/dbtest"
 	"github.com/nexuspg/nexus/node"
 	"github.com/nexuspg/nexus/queue"
@@ -428,5 +431,50 @@ func TestMaxInFlight(t *testing.T) {
 	defer mu.Unlock()
 	if highest != most {
 		t.Errorf("%d POSTs at once, want %d", highest, most)
+	}
+}
+
+// The answer to a request is its reply, and how the receiver fails is told to whoever asked. Nothing is tried again.
+//
+// holds: R6 (webhooks)
+func TestRequestsOfWebhooks(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	answers := []func(w http.ResponseWriter){
+		func(w http.ResponseWriter) { _, _ = io.WriteString(w, `{"cents": 9007199254740993}`) },
+		func(w http.ResponseWriter) { _, _ = io.WriteString(w, "seven") },
+		func(w http.ResponseWriter) { w.WriteHeader(http.StatusNoContent) },
+		func(w http.ResponseWriter) { w.WriteHeader(http.StatusNotFound) },
+		func(w http.ResponseWriter) { w.WriteHeader(http.StatusBadGateway) },
+		func(w http.ResponseWriter) {
+			w.Header().Set("Retry-After", "7")
+			w.WriteHeader(http.StatusServiceUnavailable)
+		},
+	}
+	r := receive(t, func(w http.ResponseWriter, n int) { answers[n-1](w) })
+	r.knows(dbtest.Get[string](db, `select secret from core.create_handler('shop', 'webhook:crm', jsonb_build_object('url', $1::text, 'insecure', true))`, r.URL+"/in"))
+	run(t, db, &webhook.Sender{Allow: local, Look: 20 * time.Millisecond})
+	ask := func() string {
+		got, err := queue.Request[json.RawMessage](t.Context(), db.Pool, queue.Emitter{Namespace: "shop"}, nexus.EventType[int]("webhook:crm"), 7)
+		if e, ok := errors.AsType[*queue.ReplyError](err); ok {
+			return fmt.Sprint(e.Status, " ", strings.Split(e.Message, ":")[0])
+		}
+		return fmt.Sprint(string(got), " ", err)
+	}
+	if got := ask(); got != "503 no live node has the handler webhook" {
+		t.Errorf("before a node has looked: %s", got)
+	}
+	db.Wait(`select exists (select from core_private.node_capabilities where consumer = 'requests' and key = 'webhook:crm')`)
+	for _, want := range []string{`{"cents": 9007199254740993} <nil>`, `"seven" <nil>`, "null <nil>", "422 webhook", "500 status 502", "503 status 503"} {
+		if got := ask(); got != want {
+			t.Errorf("the reply is %s, want %s", got, want)
+		}
+	}
+	if p := r.wait(t, 1); !p.valid || p.kind != "crm" {
+		t.Errorf("the POST: %s %v", p.kind, p.valid)
+	}
+	db.Wait(`select not exists (select from pgmq.q_core_events_shop__requests) and not exists (select from core.dead_letters) and not exists (select from core.inbox)`)
+	if n := len(r.all()); n != len(answers) {
+		t.Errorf("%d POSTs of %d requests", n, len(answers))
 	}
 }

@@ -16,6 +16,7 @@ var ranks = [][]string{
 	{"internal/handlers", "internal/svc"},
 	{"internal/engine", "internal/readmodel", "internal/telemetry", "internal/member", "internal/sqlwork"},
 	{"internal/consume", "internal/batch", "internal/pgmqueue", "internal/broadcast"},
+	{"internal/answer"},
 	{"queue", "operate", "deadletter", "schedule", "kv", "trigger", "outbox", "migrate"},
 	{"cronsync", "workflow", "webhook", "sqlhandler", "ingress", "internal/doctor", "internal/observe"},
 	{"node", "dashboard"},

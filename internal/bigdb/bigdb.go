@@ -62,6 +62,8 @@ func Fill(t testing.TB, db *dbtest.DB, size Size) {
 			select 'core_events_ns' || ` + of + `, 'odd.' || g % 5, g, 'ns' || ` + of + `, 0, now(), '{}', now(), '0' from generate_series(1, $2::int) g`},
 		{size.Events / 10, `insert into core.kv_entries (namespace, collection, key, value, version, created_at, updated_at, updated_by)
 			select 'ns' || ` + of + `, 'c', 'user/' || g % 100 || '/' || g, '{}', g, now(), now(), 'somebody' from generate_series(1, $2::int) g`},
+		{size.Events / 100, `insert into core.inbox (inbox_id, namespace, target, state, requested_by, requested_at, expires_at, xact_id)
+			select gen_random_uuid(), 'ns' || ` + of + `, 'go:x', 'waiting', 'somebody', now(), now() + interval '5 min', '3' from generate_series(1, $2::int) g`},
 		{size.DeadLetters, `insert into core.dead_letters (namespace, consumer, event_type, source_kind, source_ref, queue_name, msg_id, event_uid, payload, attempts, failed_at,
 			       reason, last_error, status, resolution, resolved_at, resolved_by)
 			select 'ns' || ` + of + `, 'default', 'type.' || g % 50, 'delivery', jsonb_build_object('queue', 'core_events_ns' || ` + of + `, 'msgId', g),

@@ -47,7 +47,7 @@ func TestAFreshDatabase(t *testing.T) {
 	want := map[string]State{
 		"connection": OK, "server version": OK, "pgmq": OK, "pg_cron": OK, "pg_cron preload": OK, "pg_cron database": Warn, "pg_partman": OK,
 		"privileges": Warn, "schema": OK, "partitions ahead": OK, "partition owners": OK, "default partition": OK, "lost queues": OK, "tick": OK, "pg_cron jobs": OK, "pg_cron runs": OK, "pg_cron load": OK, "sweeps": OK, "lost nodes": OK,
-		"dead letters": OK, "webhooks": OK, "consumers": OK, "SQL handlers": OK, "nexus:work": OK, "broadcasts": OK, "queue tables": OK, "xmin horizon": OK, "locks": OK, "dead rows": OK, "wake-ups": OK, "clock": OK, "publications": OK, "stuck leases": OK, "last fetch": OK,
+		"dead letters": OK, "webhooks": OK, "consumers": OK, "SQL handlers": OK, "nexus:work": OK, "broadcasts": OK, "abandoned executions": OK, "queue tables": OK, "xmin horizon": OK, "locks": OK, "dead rows": OK, "wake-ups": OK, "clock": OK, "publications": OK, "stuck leases": OK, "last fetch": OK,
 	}
 	checks := examine(t, db.Owner)
 	if d := cmp.Diff(want, states(checks)); d != "" {
@@ -161,6 +161,9 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 			update core.broadcasts set emitted_at = emitted_at - interval '25 h'` + "; select core.run_sweep('broadcasts')", Warn, "shop/n1 has missed 1, which were removed by their age", "--keep-broadcasts"},
 		{"broadcasts", `select core.create_namespace('shop'); select core_node.register_node('shop', 'n1', true, '{}', '{"broadcasts": ["a"]}'); commit; select core.emit('shop', 'a', '1', '{"broadcast": true}');
 			update core.broadcasts set emitted_at = emitted_at - interval '1 s'` + "; update core_private.broadcast_cursors set cluster = 42, reset_at = core.now(), reset_reason = 'came from server 42'", Warn, "shop/n1 came from server 42", "nexus-node node cursors"},
+		{"abandoned executions", `select core.create_namespace('shop'); insert into core.abandoned_executions (inbox_id, namespace, target, status, why, created_at)
+			select gen_random_uuid(), 'shop', 'go:price', 200, w, core.now() from unnest(array['nobody waits', 'nobody waits', 'not taken']) w`,
+			Warn, "shop/go:price ended 2 times when nobody waited, and 1 replies were not taken", "core.abandoned_executions"},
 		{"pg_cron jobs", "delete from cron.job where jobname = 'nexus:tick'", Warn, "nexus:tick is missing", "nexus-node cron apply"},
 		{"pg_cron jobs", `insert into cron.job (schedule, command, database, username, jobname)
 			values ('* * * * *', 'select core.tick()', current_database(), 'nexus_owner', 'theirs')`, Warn, "theirs is foreign_owner: it belongs to nexus_owner", "select cron.unschedule("},

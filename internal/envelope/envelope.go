@@ -103,6 +103,16 @@ func Decode(message []byte, e *nexus.Event) (target string) {
 	return target
 }
 
+// ReplyTo is the request that a message carries to its handler; none if it is none.
+func ReplyTo(message []byte) (id uuid.UUID) {
+	for key, value := range fields(message) {
+		if string(key) == "replyTo" {
+			setUUID(&id, value)
+		}
+	}
+	return id
+}
+
 // isTarget is the rule of core_private.target_of.
 func isTarget(s string) bool {
 	for _, kind := range []string{"go:", "sql:", "webhook:", "workflow:"} {

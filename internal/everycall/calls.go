@@ -28,7 +28,7 @@ var arguments = map[string]string{ //nolint:gosec // the token of a claim is no 
 	"p_at": "now() + interval '2 days'", "p_reason": "'everycall'", "p_resolution": "'ignored'", "p_role": "'nexus_reader'",
 	"p_duty": "'read'", "p_confirm": "{queue}", "p_filter": "jsonb_build_object('ids', jsonb_build_array({dead}))", "p_state": "'active'",
 	"p_given": "true", "p_key": "7", "p_keys": "array[{queue}]", "p_for": "'1 s'", "p_policy": "'{}'", "p_attempt": "1",
-	"p_producer_node_id": "null", "p_collection": "'sparekeys'", "p_value": `'{"n": 1}'`, "p_holder": "'01900000-0000-7000-8000-00000000cafe'", "p_turn": "1", "p_event_ids": "array[{event}]::bigint[]",
+	"p_producer_node_id": "null", "p_collection": "'sparekeys'", "p_inbox_id": "{inbox}", "p_target": "'everyhandler'", "p_value": `'{"n": 1}'`, "p_holder": "'01900000-0000-7000-8000-00000000cafe'", "p_turn": "1", "p_event_ids": "array[{event}]::bigint[]",
 }
 
 // Nothing fails in calls of settle and its like: what they acknowledge is enough.
@@ -141,6 +141,12 @@ var All = map[string]Function{
 	"resume_task(text,text)":   {By: ByName},
 	"resume_task(uuid)":        {By: ByID},
 	"retry_delay":              {},
+	"request":                  {By: ByName},
+	"await_reply":              {By: ByID, Arguments: map[string]string{"p_timeout": "'1 ms'"}},
+	"take_reply":               {By: ByID},
+	"cancel_request":           {By: ByID},
+	"begin_request":            {By: ByID},
+	"answer_request":           {By: ByName, Refuses: "NX006", Arguments: map[string]string{"p_status": "500", "p_error": "'everycall'"}},
 	"revoke_namespace":         {By: ByName},
 	"run_deliveries_now":       {By: ByName},
 	"run_scheduled_task":       {By: ByID},

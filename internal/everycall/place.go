@@ -48,6 +48,7 @@ func Unknown(name string) Place {
 		"event": "987654321", "uid": "'01900000-0000-7000-8000-00000000dead'", "dead": "987654322", "msg": "987654323", "ct": "1",
 		"read_at": "'2026-01-01Z'::timestamptz", "node": quote(name + "-node"), "incarnation": "'01900000-0000-7000-8000-00000000beef'",
 		"task": "'01900000-0000-7000-8000-00000000cafe'", "schedule": "'01900000-0000-7000-8000-00000000feed'",
+		"inbox": "'01900000-0000-7000-8000-00000000b0b0'",
 	}}
 }
 
@@ -68,6 +69,7 @@ begin
 	perform core.create_consumer(ns, 'spare', '{never}');
 	perform core.create_ingress_token(ns, 'sparetoken');
 	perform core.kv_set(ns, 'sparekeys', 'sparekey', jsonb_build_object('secret', ns));
+	perform core.request(ns, ns || '-handler', jsonb_build_object('secret', ns));
 	perform core.create_webhook(ns, 'sparehook', 'https://shop.example/' || ns, '{never}');
 	perform core.emit(ns, made, jsonb_build_object('secret', ns));
 	select c.msg_id into id from core_node.claim(queue, array[made], '{0}', 1, '1 h') c where c.outcome = 'claimed';
@@ -100,6 +102,7 @@ func Make(t testing.TB, db *dbtest.DB, name string, restricted bool) Place {
 		"node":        "select quote_literal(node_id) from core.nodes where namespace = $1",
 		"incarnation": "select quote_literal(incarnation) from core.nodes where namespace = $1",
 		"task":        "select quote_literal(task_id) from core.scheduled_tasks where namespace = $1",
+		"inbox":       "select quote_literal(inbox_id) from core.inbox where namespace = $1",
 		"schedule":    "select quote_literal(schedule_id) from core.scheduled_events where namespace = $1",
 	} {
 		p.words[word] = dbtest.Get[string](db, query, name)

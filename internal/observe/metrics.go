@@ -13,9 +13,9 @@ import (
 
 // Metrics are those of all nodes of a process that share a registry.
 type Metrics struct {
-	delivered, retried, deadLettered, released, leasesLost, heldBack *prometheus.CounterVec
-	running                                                          *prometheus.GaugeVec
-	duration, pickupLag, claimBatch                                  *prometheus.HistogramVec
+	delivered, retried, deadLettered, released, leasesLost, heldBack, requests *prometheus.CounterVec
+	running                                                                    *prometheus.GaugeVec
+	duration, pickupLag, claimBatch, requestDuration                           *prometheus.HistogramVec
 
 	vecs  []prometheus.Collector
 	asked map[string]*prometheus.Desc // made at each scrape, by name
@@ -42,13 +42,14 @@ func Register(reg prometheus.Registerer) (*Metrics, error) {
 	m.leasesLost, m.heldBack = counter(telemetry.LeasesLost), counter(telemetry.ClaimsHeldBack)
 	m.duration, m.pickupLag = histogram(telemetry.HandlerDuration), histogram(telemetry.PickupLag)
 	m.claimBatch = histogram(telemetry.ClaimBatch)
+	m.requests, m.requestDuration = counter(telemetry.Requests), histogram(telemetry.RequestDuration)
 	m.running = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: telemetry.HandlersRunning.Name, Help: telemetry.HandlersRunning.Help,
 	}, telemetry.HandlersRunning.Labels)
 	m.vecs = append(m.vecs, m.running)
 	for _, d := range []telemetry.Metric{
 		telemetry.EventsEmitted, telemetry.HeartbeatAge, telemetry.FetchAge, telemetry.Ready, telemetry.HandlersStuck, telemetry.QueueMessages,
-		telemetry.QueueOldest, telemetry.QueuesLost, telemetry.DeadLetters, telemetry.BroadcastLag, telemetry.BroadcastsMissed, telemetry.SweepAge, telemetry.SweepInterval, telemetry.SweepFailures, telemetry.SampleAge,
+		telemetry.QueueOldest, telemetry.QueuesLost, telemetry.DeadLetters, telemetry.AbandonedExecutions, telemetry.BroadcastLag, telemetry.BroadcastsMissed, telemetry.SweepAge, telemetry.SweepInterval, telemetry.SweepFailures, telemetry.SampleAge,
 	} {
 		m.asked[d.Name] = prometheus.NewDesc(d.Name, d.Help, d.Labels, nil)
 	}

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -41,15 +42,16 @@ type Deliveries struct {
 
 // delivery is a message in hand. What fences it is its own: of what handlers get, nothing is read back.
 type delivery struct {
-	d      nexus.Delivery // the node's own, see work.Item
-	from   *Deliveries
-	msgID  int64
-	readCt int32
-	readAt int64       // last_read_at, in microseconds since 1970; 0 of what express only locks
-	alone  bool        // may have killed a process, and was claimed for that
-	ours   bool        // its handlers run in a transaction of the node's, which settles it
-	acked  atomic.Bool // see Acked
-	due    time.Time   // of a retry, a release or a delay; zero for what was due when it was emitted
+	d       nexus.Delivery // the node's own, see work.Item
+	from    *Deliveries
+	msgID   int64
+	readCt  int32
+	readAt  int64       // last_read_at, in microseconds since 1970; 0 of what express only locks
+	alone   bool        // may have killed a process, and was claimed for that
+	ours    bool        // its handlers run in a transaction of the node's, which settles it
+	acked   atomic.Bool // see Acked
+	replyTo uuid.UUID   // of a request
+	due     time.Time   // of a retry, a release or a delay; zero for what was due when it was emitted
 }
 
 // Delivery implements [work.Item].
@@ -291,6 +293,7 @@ func (s *Deliveries) delivery(msgID int64, readCt int32, readAt *int64, begun in
 		m.readAt = *readAt
 	}
 	m.d.Target = envelope.Decode(message, &m.d.Event)
+	m.replyTo = replyTo(s.Consumer, message)
 	var alone int
 	m.d.Headers, m.d.Deferrals, alone, m.due = envelope.Headers(headers)
 	m.alone = alone > 0 && alone == int(readCt)

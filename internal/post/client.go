@@ -103,15 +103,27 @@ func (c *Client) Send(ctx context.Context, r Request) error {
 
 // Try is [Client.Send] that says the status too, 0 where there was no answer.
 func (c *Client) Try(ctx context.Context, r Request) (status int, err error) {
+	status, _, err = c.do(ctx, r, 0)
+	return status, err
+}
+
+// Ask is [Client.Send] that returns the answer, as far as it has no more than limit bytes; else it is one byte longer than that.
+func (c *Client) Ask(ctx context.Context, r Request, limit int64) (answer []byte, err error) {
+	_, answer, err = c.do(ctx, r, limit+1)
+	return answer, err
+}
+
+// do reads up to keep bytes of the answer to what was accepted.
+func (c *Client) do(ctx context.Context, r Request, keep int64) (status int, answer []byte, err error) {
 	target, err := url.Parse(r.URL)
 	if err != nil || target.Host == "" || target.Scheme != "https" && target.Scheme != "http" {
-		return 0, &Failure{text: "the URL is not one of http or https", err: nexus.Reject("webhook: URL")}
+		return 0, nil, &Failure{text: "the URL is not one of http or https", err: nexus.Reject("webhook: URL")}
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, r.Timeout, errSlow)
 	defer cancel()
 	req, err := http.NewRequestWithContext(limited, http.MethodPost, target.String(), bytes.NewReader(r.Body))
 	if err != nil {
-		return 0, &Failure{text: "the URL is not one of http or https", err: nexus.Reject("webhook: URL")}
+		return 0, nil, &Failure{text: "the URL is not one of http or https", err: nexus.Reject("webhook: URL")}
 	}
 	req.Header.Set("Content-Type", r.ContentType)
 	req.Header.Set("User-Agent", c.agent)
@@ -121,20 +133,29 @@ func (c *Client) Try(ctx context.Context, r Request) (status int, err error) {
 	res, err := c.http.Do(req)
 	if err != nil {
 		if ctx.Err() != nil {
-			return 0, ctx.Err()
+			return 0, nil, ctx.Err()
 		}
-		return 0, &Failure{text: r.conceal("no answer: " + reason(limited, err, r.Timeout))}
+		return 0, nil, &Failure{text: r.conceal("no answer: " + reason(limited, err, r.Timeout))}
 	}
 	defer func() { _ = res.Body.Close() }()
+	if res.StatusCode/100 == 2 && keep > 0 {
+		if answer, err = io.ReadAll(io.LimitReader(res.Body, keep)); err != nil {
+			if ctx.Err() != nil {
+				return 0, nil, ctx.Err()
+			}
+			return 0, nil, &Failure{text: r.conceal("the answer does not end: " + reason(limited, err, r.Timeout))}
+		}
+		return res.StatusCode, answer, nil
+	}
 	if res.StatusCode/100 == 2 {
 		// The verdict is there. What follows is read so that the connection can be used again, but not for long.
 		defer time.AfterFunc(drain, cancel).Stop()
 		_, _ = io.CopyN(io.Discard, res.Body, maxBody)
-		return res.StatusCode, nil
+		return res.StatusCode, nil, nil
 	}
-	answer, err := io.ReadAll(io.LimitReader(res.Body, maxBody))
+	answer, err = io.ReadAll(io.LimitReader(res.Body, maxBody))
 	if ctx.Err() != nil {
-		return 0, ctx.Err()
+		return 0, nil, ctx.Err()
 	}
 	f := &Failure{Status: res.StatusCode, text: fmt.Sprintf("status %d", res.StatusCode), err: c.verdict(res)}
 	if res.StatusCode/100 == 3 {
@@ -145,7 +166,7 @@ func (c *Client) Try(ctx context.Context, r Request) (status int, err error) {
 	} else if err != nil {
 		f.text += ", and an answer that does not end"
 	}
-	return f.Status, f
+	return f.Status, nil, f
 }
 
 var errSlow = errors.New("too slow")

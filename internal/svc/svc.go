@@ -49,6 +49,9 @@ type Host struct {
 	// Observer watches what is handled for a consumer, or whatever stands in its place, of types that fall under these patterns.
 	Observer func(consumer string, patterns []string, pattern func(eventType string) string) work.Observer
 
+	// Answered notes an answer to a request, as package answer tells it; nil: nobody counts them.
+	Answered func(ctx context.Context, status int, fault string, took time.Duration, abandoned bool)
+
 	// Announce asks whoever writes to send wake-ups by key for so long; zero takes that back.
 	Announce func(ctx context.Context, key string, d time.Duration) error
 

@@ -29,6 +29,7 @@ const (
 	LabelState     = "state"
 	LabelSweep     = "sweep"
 	LabelBy        = "by"
+	LabelStatus    = "status"
 )
 
 // OtherType is the event_type of what no handler's pattern tells.
@@ -64,6 +65,11 @@ var (
 	PickupLag = Metric{"nexus_pickup_lag_seconds", Histogram, perConsumer,
 		"Time from when a delivery was due to when it was claimed, by the clocks of database and node.",
 		[]float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200}}
+	Requests = Metric{"nexus_requests_total", Counter, append(perSpace[:1:1], LabelStatus),
+		"Requests that handlers of this process ended, by status: 200 with a reply, else what went wrong; abandoned if nobody waited any more.", nil}
+	RequestDuration = Metric{"nexus_request_duration_seconds", Histogram, perSpace,
+		"Time from a request to its reply by a handler of this process, by the clock of the database.",
+		[]float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}}
 	ClaimBatch = Metric{"nexus_claim_batch_deliveries", Histogram, perConsumer,
 		"Deliveries that one claim brought.", []float64{0, 1, 2, 5, 10, 20, 50, 100, 200}}
 )
@@ -90,6 +96,8 @@ var (
 		"Queues whose tables are missing, that of dead letters among them: nothing is emitted to them, handled or buried. core.lost_queues names them.", nil}
 	DeadLetters = Metric{"nexus_dead_letters_unresolved", Gauge, perSpace,
 		"Dead letters that nobody has replayed or resolved; 10,001 means that many or more.", nil}
+	AbandonedExecutions = Metric{"nexus_executions_abandoned", Gauge, perSpace,
+		"Runs of handlers for requests whose reply nobody got, of the last 7 days; 10,001 means that many or more.", nil}
 	BroadcastLag = Metric{"nexus_broadcast_lag_seconds", Gauge, perSpace,
 		"Age of the oldest broadcast that a live node of the namespace has not handled; 0 where there is none, or no node handles broadcasts.", nil}
 	BroadcastsMissed = Metric{"nexus_broadcasts_missed", Gauge, perSpace,
@@ -108,8 +116,8 @@ var (
 func Metrics() []Metric {
 	return []Metric{
 		EventsEmitted, EventsDelivered, EventsRetried, EventsDeadLettered, EventsReleased, LeasesLost, ClaimsHeldBack,
-		HandlerDuration, HandlersRunning, PickupLag, ClaimBatch,
+		HandlerDuration, HandlersRunning, PickupLag, ClaimBatch, Requests, RequestDuration,
 		HeartbeatAge, FetchAge, Ready, HandlersStuck,
-		QueueMessages, QueueOldest, QueuesLost, DeadLetters, BroadcastLag, BroadcastsMissed, SweepAge, SweepInterval, SweepFailures, SampleAge,
+		QueueMessages, QueueOldest, QueuesLost, DeadLetters, AbandonedExecutions, BroadcastLag, BroadcastsMissed, SweepAge, SweepInterval, SweepFailures, SampleAge,
 	}
 }

@@ -63,6 +63,10 @@ begin
       ('core.kv_set', '{nexus_producer}'),
       ('core.kv_cas', '{nexus_producer}'),
       ('core.kv_delete', '{nexus_producer}'),
+      ('core.request', '{nexus_producer}'),
+      ('core.await_reply', '{nexus_producer}'),
+      ('core.take_reply', '{nexus_producer}'),
+      ('core.cancel_request', '{nexus_producer}'),
       ('core.append_event_log', '{nexus_producer,nexus_operator}'),
       ('core.schedule_event', '{nexus_producer,nexus_operator}'),
       ('core.reschedule_event', '{nexus_producer,nexus_operator}'),
@@ -71,6 +75,8 @@ begin
       ('core.dead_letter_queue_name_for_namespace', '{nexus_producer,nexus_consumer,nexus_reader}'),
       -- consumer
       ('core.ack', '{nexus_consumer}'),
+      ('core_node.begin_request', '{nexus_consumer}'),
+      ('core_node.answer_request', '{nexus_consumer}'),
       ('core_node.consumer_settings', '{nexus_consumer}'),
       ('core.create_consumer', '{nexus_consumer,nexus_operator}'),
       ('core_node.metrics_sample', '{nexus_consumer}'),
@@ -213,7 +219,8 @@ begin
     with listed (name) as (values
       ('namespaces'), ('namespace_grants'), ('nodes'), ('event_log'), ('consumers'), ('queues'), ('dead_letters'),
       ('delivery_errors'), ('error_codes'), ('delayed'), ('parked'),
-      ('scheduled_tasks'), ('task_slots'), ('task_runs'), ('scheduled_events'), ('audit_log'), ('webhooks'), ('ingress_tokens'), ('broadcasts'), ('kv_entries'), ('handlers')
+      ('scheduled_tasks'), ('task_slots'), ('task_runs'), ('scheduled_events'), ('audit_log'), ('webhooks'), ('ingress_tokens'), ('broadcasts'), ('kv_entries'), ('handlers'),
+      ('inbox'), ('abandoned_executions')
     ),
     relation as (
       select c.oid, n.nspname, c.relname as name, c.relkind, c.relowner,

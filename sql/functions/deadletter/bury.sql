@@ -19,6 +19,9 @@ begin
     if to_regclass(core_private.queue_relation(v_owner.dlq)) is null then
         perform core_private.fail_lost_queue(v_owner.dlq);
     end if;
+    if v_owner.consumer = 'requests' then
+        return query select g.msg_id, g.read_ct from core_private.give_up_requests(p_queue, p_ids, p_cts, p_reasons) g;
+    end if;
     return query execute format($q$
         with gone as (
             delete from %1$s q

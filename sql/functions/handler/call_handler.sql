@@ -4,8 +4,10 @@
 --
 -- A handler's SET of search_path outlives the one of its own function and of this one. Until it is pinned again,
 -- nothing may be looked up by it, here or in who called.
-create or replace function core_private.call_handler(p_function oid, p_owner oid, p_event jsonb)
-returns void
+--
+-- What the function returns is asked for in the statement that calls it, where the path does not matter yet.
+create or replace function core_private.call_handler(p_function oid, p_owner oid, p_event jsonb, p_reply boolean)
+returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -13,8 +15,11 @@ declare
     v_call   text;
     v_before text;
     v_after  text;
+    v_reply  jsonb;
 begin
-    select format('select %I.%I($1)', n.nspname, p.proname), format('%s %s', p.xmin, p.ctid)
+    select format(case when p_reply and p.prorettype <> 'void'::regtype and not p.proretset
+                       then 'select to_jsonb(%I.%I($1))' else 'select %I.%I($1)' end, n.nspname, p.proname),
+           format('%s %s', p.xmin, p.ctid)
       into v_call, v_before
       from pg_proc p
       join pg_namespace n on n.oid = p.pronamespace
@@ -26,7 +31,11 @@ begin
                 || 'of its own',
             hint = 'core.sql_handlers says what is wrong.';
     end if;
-    execute v_call using p_event;
+    if v_call ^@ 'select to_jsonb(' then
+        execute v_call into v_reply using p_event;
+    else
+        execute v_call using p_event;
+    end if;
     perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', false);
     select format('%s %s', p.xmin, p.ctid) into v_after from pg_proc p where p.oid = p_function;
     if v_after is distinct from v_before then
@@ -34,5 +43,6 @@ begin
             message = format('the function %s was altered while it ran', p_function::regprocedure),
             hint = 'What it did is undone, and the event is handled again.';
     end if;
+    return v_reply;
 end $$;
-comment on function core_private.call_handler(oid, oid, jsonb) is 'Calls an SQL handler, as nexus_guard, if it is still what was subscribed, before the call and after it. Raises NX015, NX215.';
+comment on function core_private.call_handler(oid, oid, jsonb, boolean) is 'Calls an SQL handler, as nexus_guard, if it is still what was subscribed, before the call and after it; returns what it returned, if p_reply asks for that and it is not void. Raises NX015, NX215.';

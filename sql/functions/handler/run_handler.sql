@@ -24,6 +24,8 @@ declare
     v_acks     integer[] := '{}';
     v_failed   jsonb := '[]';
     v_verdict  jsonb;
+    v_inbox    uuid;
+    v_reply    jsonb;
     v_state    text;
     v_said     text;
     v_detail   text;
@@ -55,11 +57,20 @@ begin
                 v_verdict := '{"action": "release", "after": "1 second", "reason": "its handler is gone"}';
             end if;
         end if;
+        -- A request is begun, run and answered in this transaction: if that ends, it waits as before.
+        v_inbox := case when v_consumer.name = 'requests' and v_verdict is null
+                        then core_private.uuid_if_valid(v_message ->> 'replyTo') end;
+        if v_inbox is not null and (select b.state from core_node.begin_request(v_inbox) b) <> 'begun' then
+            handled := handled + 1;
+            v_acks := v_acks || i;
+            continue;
+        end if;
         if v_verdict is null then
             v_event := core_private.handler_event(
                 v_consumer.namespace, v_consumer.name, p_ids[i], p_cts[i], v_message, v_headers);
             begin
-                perform core_private.call_handler(v_function, v_handler.owner, v_event);
+                v_reply := core_private.call_handler(
+                    v_function, v_handler.owner, v_event, v_inbox is not null);
             exception
                 when others or assert_failure or query_canceled then
                     get stacked diagnostics
@@ -75,7 +86,11 @@ begin
                     end if;
             end;
         end if;
-        if v_verdict is null then
+        if v_inbox is not null then
+            perform core_private.answer_handled(
+                v_consumer.queue_name, p_ids[i], p_cts[i], p_ats[i], v_verdict, v_reply);
+            handled := handled + 1;
+        elsif v_verdict is null then
             handled := handled + 1;
             v_acks := v_acks || i;
         else

@@ -88,6 +88,7 @@ begin
         end if;
     end if;
     delete from core.event_keys k where k.namespace = p_namespace;
+    delete from core.inbox i where i.namespace = p_namespace;
     delete from core.broadcasts b where b.namespace = p_namespace;
     delete from core_private.wake_flags f
      where f.key = any (v_queues) or f.key = core_private.broadcast_key(p_namespace);

@@ -55,6 +55,13 @@ begin
                       from core.dead_letters d
                      where d.namespace = p_namespace and d.resolved_at is null
                      limit 10001) d),
+            'abandoned_executions', (
+                select count(*)
+                  from (
+                    select
+                      from core.abandoned_executions a
+                     where a.namespace = p_namespace
+                     limit 10001) a),
             'broadcasts', (
                 select jsonb_build_object(
                            'lag_seconds', coalesce(extract(epoch from v_now - min(u.oldest)), 0),
@@ -93,4 +100,4 @@ begin
           from core_private.metric_samples m
          where m.namespace = p_namespace);
 end $$;
-comment on function core_node.metrics_sample(text, interval) is 'For nodes: the queues of a namespace by consumer (lost: its table is missing), how many queues are lost, its unresolved dead letters (counted up to 10,001), the lag of its broadcasts (null: no node handles any) and the sweeps, counted at most once in p_max_age, whoever asks. Raises NX006, NX101, NX401, NX402.';
+comment on function core_node.metrics_sample(text, interval) is 'For nodes: the queues of a namespace by consumer (lost: its table is missing), how many queues are lost, its unresolved dead letters and abandoned executions (each counted up to 10,001), the lag of its broadcasts (null: no node handles any) and the sweeps, counted at most once in p_max_age, whoever asks. Raises NX006, NX101, NX401, NX402.';

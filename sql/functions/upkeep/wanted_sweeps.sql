@@ -23,6 +23,7 @@ as $$
         ('timezones', 'core_private.refresh_slots()', '1 day', 'job', 70),
         ('set_aside', 'core_private.set_aside()', '10 seconds', 'tick', 900),
         ('kv', 'core_private.expire_kv()', '10 seconds', 'tick', 910),
+        ('requests', 'core_private.expire_requests()', '10 seconds', 'tick', 920),
         -- Last in a tick: until it commits, a node that registers waits for it.
         ('park', 'core_private.park_unhandled()', '10 seconds', 'tick', 1000),
         -- After all others: where it drops a month, the log stays locked until the tick commits.

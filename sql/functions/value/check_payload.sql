@@ -14,7 +14,7 @@ begin
     if v_bytes < 255 then
         return v_bytes;
     end if;
-    v_what := case p_field when 'p_value' then 'value' else 'payload' end;
+    v_what := case p_field when 'p_value' then 'value' when 'p_reply' then 'reply' else 'payload' end;
     if v_bytes is null then
         raise exception using errcode = 'NX003', column = p_field, message = 'the payload is SQL NULL',
             hint = 'Leave it out for {}, or pass ''null''::jsonb.';

@@ -51,7 +51,7 @@ select throws_ok('select core.replay_dead_letter(1)', 'NX205', null, 'once');
 select core.fire_due_events(); update nexus_test.clock set frozen = '2030-03-01 00:01:00Z'; select core.fire_due_events();
 select is((select (round, replay_of, replay_count)::text from core.dead_letters where status = 'pending'), '(1,1,1)', 'failed again: the next round');
 update nexus_test.clock set frozen = '2030-04-02 00:00:00Z';
-select is(core_private.apply_retention() - '{delivery_errors,expired,nodes,audit_log,replays}'::text[], '{"dead_letters": 1, "scheduled_events": 0}', 'an old round goes alone');
+select is(core_private.apply_retention() - '{delivery_errors,expired,nodes,audit_log,replays,abandoned_executions}'::text[], '{"dead_letters": 1, "scheduled_events": 0}', 'an old round goes alone');
 select is((select (matched, done)::text from core.replay_dead_letters(jsonb_build_object('ids', jsonb_build_array((select dead_letter_id from core.dead_letters))), '{"payload": {"n": 6}}')), '(1,1)', 'with an edited payload');
 select is(core.fire_due_events(), 1, 'it fires');
 select is((select payload from core.event_log where event_uid = 'aaaaaaaa-0000-0000-0000-000000000005'), '{"n": 6}', 'with that payload');

@@ -15,6 +15,8 @@ select core.claim_dead_letters(jsonb_build_object('namespace', n)) from unnest(a
 update core.dead_letters set deadline = core.now(); -- it counts as pending, and is shown
 select core.kv_set(n, 'c', 'k', to_jsonb(n)) from unnest(array['closed', 'open']) n;
 select core.create_handler(n, 'go:mail') from unnest(array['closed', 'open']) n;
+select core.request(n, 'price') from unnest(array['closed', 'open']) n;
+insert into core.abandoned_executions (inbox_id, namespace, target, status, why, created_at) select gen_random_uuid(), n, 'go:a', 200, 'not taken', core.now() from unnest(array['closed', 'open']) n;
 select core.replay_events(n, 'default', '{"type": "*"}', '{"replay_id": "r"}') from unnest(array['closed', 'open']) n;
 select core.schedule_task(n, 't', '0 0 1 1 *', 'a') from unnest(array['closed', 'open']) n;
 select (core.run_task_now(t.task_id)).event_id from core.scheduled_tasks t;

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/cmd/nexus-node/internal/config"
+	"github.com/nexuspg/nexus/queue"
 )
 
 // The exit codes; docs/reference/cli.md explains them to users. Doctor's verdict uses the first three and the last.
@@ -61,10 +63,16 @@ func exitCode(err error) int {
 		return exitUsage
 	case isA[*notFound](err), errors.Is(err, nexus.ErrNotFound):
 		return exitNotFound
-	case errors.Is(err, nexus.ErrUnavailable):
+	case errors.Is(err, nexus.ErrUnavailable), isUnanswered(err):
 		return exitUnavailable
 	}
 	return exitFailed
+}
+
+// isUnanswered reports whether a request found no node that has the handler.
+func isUnanswered(err error) bool {
+	e, ok := errors.AsType[*queue.ReplyError](err)
+	return ok && e.Status == http.StatusServiceUnavailable
 }
 
 func isA[E error](err error) bool {

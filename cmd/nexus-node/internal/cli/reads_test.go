@@ -43,6 +43,7 @@ var views = map[string][]look{
 	"pending_scheduled_events": {{"order by due_at limit 100", 20}, {"where namespace = 'ns5' order by due_at limit 100", 140}},
 	"queue_metrics":            {{"", 1600}, {"where queue_name = 'core_events_ns5'", 41}, {"where namespace = 'ns5'", 59}},
 	"replays":                  {{"", 10}},
+	"request_status":           {{"where namespace = 'ns5'", 130}},
 	"scheduler_status":         {{"", 10}},
 	"sql_handlers":             {{"", 20}},
 	"sweep_status":             {{"", 10}},

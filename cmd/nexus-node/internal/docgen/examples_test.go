@@ -26,6 +26,7 @@ func TestExamplesRun(t *testing.T) {
 		"7_webhook":     `^busy, come back in a second\norder.placed of order 7\n$`,
 		"8_consumers":   `^mailer: mail about order 7\nstock: order 7, reserved\nhandled 2\n$`,
 		"9_broadcast":   `^till-1: the rate is 19 %\ntill-2: the rate is 19 %\n$`,
+		"10_request":    `^tea and a cup are 500 cents\nnothing: 422, the basket is empty\n$`,
 		"5_schedule":    `(?s)closing the day of account main, task \S+\nhandled 1\n$`,
 	}
 	more := map[string][]string{"7_webhook": {"nexus_operator"}}
@@ -37,7 +38,7 @@ func TestExamplesRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			db := dbtest.New(t)
 			// The setup that the programs' comments name; they themselves run as an ordinary login.
-			for _, namespace := range []string{"example_shop", "example_mail", "example_sql", "example_web", "example_hook"} {
+			for _, namespace := range []string{"example_shop", "example_mail", "example_sql", "example_web", "example_hook", "example_ask"} {
 				db.Namespace(namespace)
 			}
 			db.Exec(`select core.create_namespace(n, '{"default_consumer": "off"}') from unnest('{example_fan,example_all}'::text[]) n`)

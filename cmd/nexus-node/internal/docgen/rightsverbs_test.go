@@ -22,6 +22,7 @@ type verb struct {
 	verdict bool   // its exit code says what it found
 	offline string // why it is not tried: it asks no database that is there
 	until   string // SQL: it runs until this is true
+	asks    bool   // exit code 4 says that nobody answered
 }
 
 // unresolved makes the dead letters of the place as they were.
@@ -78,6 +79,7 @@ var verbs = map[string]verb{
 	"ingress create": {args: "everytoken"}, "ingress list": {}, "ingress revoke": {args: "sparetoken --dry-run"},
 	"kv get": {args: "sparekeys sparekey"}, "kv list": {args: "sparekeys"}, "kv set": {args: "sparekeys everykey 1"}, "kv cas": {args: "sparekeys newkey 0 1", before: "select core.kv_delete({namespace}, 'sparekeys', 'newkey')"},
 	"kv delete":    {args: "sparekeys sparekey --dry-run"},
+	"request":      {args: "everyhandler", asks: true},
 	"webhook list": {}, "webhook show": {args: "sparehook"}, "webhook alter": {args: "sparehook --timeout 9s"}, "webhook rotate": {args: "sparehook"},
 	"webhook create": {args: "everyhook https://shop.example/in --pattern a.*"}, "webhook drop": {args: "sparehook --force --dry-run"},
 	"webhook test":      {args: "sparehook", verdict: true}, // of a name that no resolver knows
@@ -162,7 +164,7 @@ func (x *trial) try(c caller, name string, v verb, p everycall.Place) (cell, sai
 	out, errs, code := x.commandUntil(ctx, x.urls[c], p.Name, args)
 	said = out + errs
 	switch found := codeLine.FindStringSubmatch(errs); {
-	case code == 0 || v.verdict && out != "" && found == nil:
+	case code == 0 || v.verdict && out != "" && found == nil || v.asks && code == 4 && found == nil:
 		return "yes", said
 	case found != nil && ofNexus.MatchString(found[1]) && code < 4:
 		return found[1], said

@@ -66,6 +66,7 @@ var running = []runningPage{
 		and (select count(*) = 11 from core.audit_log where action ~ '_consumer$')`},
 	{page: "docs/guides/kv.md", holds: `(select string_agg(collection || ' ' || n, ', ' order by collection) = 'locks 1, sessions 5, settings 1, visits 1' from (
 		select collection, count(*) as n from core.kv group by collection) c) and (select value = '1' from core.kv where collection = 'visits')`},
+	{page: "docs/guides/request-reply.md", apart: true, not: []string{"nexus-node request"}, holds: `(select count(*) = 1 from core.request_status where status = 503)`},
 	{page: "docs/guides/replay.md", holds: `(select state = 'done' from core.replays)`},
 	{page: "docs/guides/webhooks.md", before: `select core.create_namespace('shop')`,
 		holds: `(select count(*) = 6 from core.audit_log where action ~ 'webhook|_consumer')`},
