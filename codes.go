@@ -56,6 +56,7 @@ const (
 
 	CodeDutyMissing         = "NX401" // the caller's role lacks the duty
 	CodeNamespaceRestricted = "NX402" // the namespace is not granted to the caller
+	CodeAuditLogKept        = "NX403" // the audit log takes no change
 
 	CodeSchemaNewer     = "NX501" // than this binary
 	CodeSchemaOlder     = "NX502" // than this binary, or missing

@@ -46,6 +46,10 @@ func TestWhatIsTakenAwayIsPutBack(t *testing.T) {
 	for i, c := range []struct{ harm, seen string }{
 		{`alter table core.event_log disable row level security`, "row security of core.event_log: off, not forced"},
 		{`alter table core.dead_letters force row level security`, "row security of core.dead_letters: on, forced"},
+		{`alter table core.dead_letters disable trigger note_update_by_hand`, "trigger note_update_by_hand on core.dead_letters: "},
+		{`alter table core.audit_log enable replica trigger keep_rows`, "trigger keep_rows on core.audit_log: "},
+		{`alter table core.audit_log enable trigger keep_all`, "trigger keep_all on core.audit_log: "},
+		{`drop trigger note_delete_by_hand on core.dead_letters`, "trigger note_delete_by_hand on core.dead_letters is gone"},
 		{`drop policy visible on core.event_log`, "policy visible on core.event_log is gone"},
 		{`alter policy visible on core.dead_letters using (true)`, "policy visible on core.dead_letters: "},
 		{`create policy open on core.event_log using (true)`, "policy open on core.event_log was added"},

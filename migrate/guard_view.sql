@@ -29,9 +29,10 @@ select format('policy %I on %s', p.polname, r.name), d.definition,
             'with check (' || pg_get_expr(p.polwithcheck, p.polrelid) || ')') as definition) d
 union all
 select format('trigger %I on %s', t.tgname, r.name),
-       format('%s (%s)', pg_get_triggerdef(t.oid), case t.tgenabled when 'O' then 'enabled' when 'D' then 'disabled' else 'otherwise' end),
+       format('%s (%s)', pg_get_triggerdef(t.oid), case t.tgenabled when 'O' then 'enabled' when 'D' then 'disabled' when 'A' then 'always' else 'for replicas' end),
        format('drop trigger if exists %I on %s; %s; %s', t.tgname, r.name, pg_get_triggerdef(t.oid),
-         case t.tgenabled when 'D' then format('alter table %s disable trigger %I;', r.name, t.tgname) else '' end),
+         case t.tgenabled when 'O' then ''
+              else format('alter table %s %s trigger %I;', r.name, case t.tgenabled when 'D' then 'disable' when 'A' then 'enable always' else 'enable replica' end, t.tgname) end),
        '', n.nspname not in ('core', 'core_node', 'core_private')
   from pg_trigger t
   join relation r on r.oid = t.tgrelid

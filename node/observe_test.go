@@ -188,6 +188,8 @@ func TestMetricsOfQueues(t *testing.T) {
 	db.Exec(`select core.emit('shop', 'nobody'), core.emit('shop', 'nobody'), core.emit('other', 'nobody'),
 		core.emit('shop', 'nobody', '1', '{"delay": "1 h"}')`)
 	reg := prometheus.NewRegistry()
+	db.Exec(`insert into core.dead_letters (namespace, source_kind, source_ref, payload, attempts, failed_at, reason) select 'shop', 'task', to_jsonb(g), '1', 1, core.now(), 'r' from generate_series(1, 2) g;
+		select core.claim_dead_letters('{"namespace": "shop", "limit": 1}', '1 day')`)
 	var nodes []*node.Node
 	for range 2 {
 		n := node.New(db.Pool, node.Config{Namespace: ns, Registerer: reg})
@@ -201,7 +203,7 @@ func TestMetricsOfQueues(t *testing.T) {
 	got := scrape(t, reg)
 	for key, v := range map[string]float64{
 		"queue_messages default shop in_flight": 0, "queue_messages default shop delayed": 1,
-		"dead_letters_unresolved shop": 0, "node_ready shop": 1,
+		"dead_letters_unresolved shop": 2, "dead_letters_claimed shop": 1, "node_ready shop": 1,
 	} {
 		if have, there := got[key]; !there || have != v {
 			t.Errorf("%s is %v, want %v", key, have, v)

@@ -106,3 +106,25 @@ func TestAClaimThatEndsWhileItsHolderWaits(t *testing.T) {
 		})
 	}
 }
+
+// Dead letters of a consumer are replayed while that is dropped by force: either comes first, and neither ends in a deadlock.
+func TestReplaysAndADroppedConsumer(t *testing.T) {
+	db := dbtest.New(t)
+	db.Namespace("shop")
+	for range 10 {
+		db.Exec(`select core.create_consumer('shop', 'mailer', '{a}')`)
+		deadLetters(db, "shop", 20)
+		db.Exec(`update core.dead_letters set consumer = 'mailer' where resolved_at is null`)
+		for _, err := range atOnce(t, db, 3, func(ctx context.Context, conn *pgx.Conn, i int) error {
+			_, err := conn.Exec(ctx, []string{
+				`select core.drop_consumer('shop', 'mailer', true)`, `select core.replay_dead_letters('{"namespace": "shop"}', '{"rate": 1}')`, `select core.discard_dead_letters('{"namespace": "shop", "limit": 5}', 'x')`,
+			}[i])
+			return err
+		}) {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		db.Exec(`delete from core.dead_letters; select core.tick()`)
+	}
+}

@@ -145,8 +145,13 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 		{"dead letters", `select core.create_namespace('shop');
 			insert into core.dead_letters (namespace, source_kind, source_ref, payload, attempts, failed_at, reason)
 			values ('shop', 'delivery', '{}', '{}', 1, core.now(), 'x')`, Warn, "1 dead letter unresolved", "nexus-node dlq replay -n shop --limit 0"},
+		{"dead letters", `select core.create_namespace('shop');
+			insert into core.dead_letters (namespace, source_kind, source_ref, payload, attempts, failed_at, reason, status, claim_token, deadline, claimed_by)
+			values ('shop', 'delivery', '{}', '{}', 1, core.now(), 'x', 'reprocessing', gen_random_uuid(), core.now(), 'mender')`, Warn, "1 dead letter unresolved; 1 claim whose time is over, of mender", "what it had counts as pending"},
+		{"schema", `alter table core.dead_letters disable trigger note_update_by_hand; alter table core.audit_log enable trigger keep_rows`,
+			Broken, "trigger keep_rows on core.audit_log", "nexus-node migrate up"},
 		{"consumers", `select core.create_namespace('shop'); select core.create_consumer('shop', 'mailer', '{*}'); select core.pause_consumer('shop', 'mailer');
-			update core.audit_log set happened_at = core.now() - interval '2 days'`, Warn, "shop/mailer is paused since", "select core.resume_consumer('shop', 'mailer');"},
+			set role nexus_owner; set search_path = pg_catalog, pg_temp; update core.audit_log set happened_at = core.now() - interval '2 days'; reset search_path; reset role`, Warn, "shop/mailer is paused since", "select core.resume_consumer('shop', 'mailer');"},
 		{"SQL handlers", `create schema app; create function app.handle(p_event jsonb) returns void language sql security definer set search_path = app, pg_temp as $f$ select $f$;
 			revoke execute on function app.handle(jsonb) from public; grant usage on schema app to nexus_guard; grant execute on function app.handle(jsonb) to nexus_guard;
 			select core.create_namespace('shop'); select core.subscribe('shop', '*', 'app.handle(jsonb)', '{"consumer": "a"}'); alter function app.handle(jsonb) security invoker`,

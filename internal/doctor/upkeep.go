@@ -307,6 +307,17 @@ func lookDeadLetters(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 			command("nexus-node dlq replay -n %s --limit 0 # as a member of nexus_operator, once what made them fail is mended", quoted(ns)),
 			or+command("nexus-node dlq discard -n %s --limit 0 --note 'not wanted' # as a member of nexus_operator", quoted(ns)))
 	}
+	var expired int
+	var by []string
+	err = pool.QueryRow(ctx, `select pg_catalog.count(*), coalesce(pg_catalog.array_agg(distinct c.claimed_by), '{}')
+		from (select l.claimed_by from core.dead_letter_claims l where l.expired limit 10001) c`).Scan(&expired, &by)
+	if err != nil {
+		return finding{}, err
+	}
+	if expired > 0 {
+		lines = append(lines, advice("look after what claims dead letters and then dies or takes too long; what it had counts as pending"))
+		return warn(lines, "%s unresolved; %s whose time is over, of %s", counted(n, "dead letter"), counted(expired, "claim"), some(by)), nil
+	}
 	return warn(lines, "%s unresolved", counted(n, "dead letter")), nil
 }
 

@@ -57,6 +57,7 @@ type sample struct {
 	LostQueues  float64  `json:"lost_queues"`
 	DeadLetters float64  `json:"dead_letters"`
 	Abandoned   float64  `json:"abandoned_executions"`
+	Claimed     float64  `json:"dead_letters_claimed"`
 	Broadcasts  struct { // zero where no node handles any
 		Lag    float64 `json:"lag_seconds"`
 		Missed float64 `json:"missed"`
@@ -147,6 +148,7 @@ func (m *Metrics) collectNodes(ch chan<- prometheus.Metric) {
 		gauge(telemetry.SampleAge, found.Age+since, name)
 		gauge(telemetry.DeadLetters, found.DeadLetters, name)
 		gauge(telemetry.AbandonedExecutions, found.Abandoned, name)
+		gauge(telemetry.DeadLettersClaimed, found.Claimed, name)
 		gauge(telemetry.QueuesLost, found.LostQueues, name)
 		gauge(telemetry.BroadcastLag, found.Broadcasts.Lag, name)
 		gauge(telemetry.BroadcastsMissed, found.Broadcasts.Missed, name)

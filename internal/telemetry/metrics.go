@@ -96,6 +96,8 @@ var (
 		"Queues whose tables are missing, that of dead letters among them: nothing is emitted to them, handled or buried. core.lost_queues names them.", nil}
 	DeadLetters = Metric{"nexus_dead_letters_unresolved", Gauge, perSpace,
 		"Dead letters that nobody has replayed or resolved; 10,001 means that many or more.", nil}
+	DeadLettersClaimed = Metric{"nexus_dead_letters_claimed", Gauge, perSpace,
+		"Unresolved dead letters that somebody holds a claim on; 10,001 means that many or more.", nil}
 	AbandonedExecutions = Metric{"nexus_executions_abandoned", Gauge, perSpace,
 		"Runs of handlers for requests whose reply nobody got, of the last 7 days; 10,001 means that many or more.", nil}
 	BroadcastLag = Metric{"nexus_broadcast_lag_seconds", Gauge, perSpace,
@@ -118,6 +120,6 @@ func Metrics() []Metric {
 		EventsEmitted, EventsDelivered, EventsRetried, EventsDeadLettered, EventsReleased, LeasesLost, ClaimsHeldBack,
 		HandlerDuration, HandlersRunning, PickupLag, ClaimBatch, Requests, RequestDuration,
 		HeartbeatAge, FetchAge, Ready, HandlersStuck,
-		QueueMessages, QueueOldest, QueuesLost, DeadLetters, AbandonedExecutions, BroadcastLag, BroadcastsMissed, SweepAge, SweepInterval, SweepFailures, SampleAge,
+		QueueMessages, QueueOldest, QueuesLost, DeadLetters, DeadLettersClaimed, AbandonedExecutions, BroadcastLag, BroadcastsMissed, SweepAge, SweepInterval, SweepFailures, SampleAge,
 	}
 }

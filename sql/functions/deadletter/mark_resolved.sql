@@ -15,11 +15,12 @@ begin
                set status = 'resolved', resolution = p_resolution,
                    resolved_at = v_now, resolved_by = core_private.principal(), resolved_reason = p_reason,
                    claim_token = null, deadline = null, claimed_by = null
-             where l.dead_letter_id = any (p_ids) and l.resolved_at is null
-            returning l.namespace, l.dead_letter_id, l.dlq_msg_id)
+              from core.dead_letters o
+             where l.dead_letter_id = any (p_ids) and l.resolved_at is null and o.dead_letter_id = l.dead_letter_id
+            returning l.namespace, l.dead_letter_id, l.dlq_msg_id, o.status as was)
         select d.namespace, q.queue_name, array_agg(d.dlq_msg_id) as copies,
                (array_agg(d.dead_letter_id order by d.dead_letter_id))[1:100] as ids,
-               count(*)::integer as n
+               count(*) filter (where d.was = 'pending') as pending, count(*)::integer as n
           from done d
           left join core.queues q on q.namespace = d.namespace and q.consumer_id is null and q.dropped_at is null
          group by d.namespace, q.queue_name
@@ -30,7 +31,9 @@ begin
                  when 'discarded' then 'discard_dead_letters'
                  when 'expired' then 'expire_dead_letters' else 'resolve_dead_letters' end,
             r.namespace, case when cardinality(p_ids) = 1 then p_ids[1]::text end, p_reason,
-            jsonb_build_object('resolution', p_resolution, 'done', r.n, 'first_ids', r.ids));
+            jsonb_build_object('resolution', p_resolution, 'done', r.n, 'first_ids', r.ids,
+                'before', jsonb_build_object('pending', r.pending, 'reprocessing', r.n - r.pending),
+                'after', jsonb_build_object('resolved', r.n)));
         v_total := v_total + r.n;
     end loop;
     return v_total;

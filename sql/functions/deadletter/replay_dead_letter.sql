@@ -29,8 +29,12 @@ begin
                 p_dead_letter_id);
     end if;
     perform core_private.audit('replay_dead_letter', v_row.namespace, p_dead_letter_id::text, null,
-        case when p_payload is null then '{}'
-             else jsonb_build_object('payload_before', v_row.payload, 'payload_after', p_payload) end);
+        jsonb_build_object(
+            'before', jsonb_strip_nulls(jsonb_build_object('status', v_row.status, 'claimed_by', v_row.claimed_by)),
+            'after', jsonb_strip_nulls(jsonb_build_object(
+                'status', 'resolved', 'resolution', 'replayed', 'replay_msg_id', v_id)))
+        || case when p_payload is null then '{}'
+                else jsonb_build_object('payload_before', v_row.payload, 'payload_after', p_payload) end);
     return v_id;
 end $$;
 comment on function core.replay_dead_letter(bigint, jsonb, uuid) is 'Delivers one dead letter again, with an edited payload if one is given; returns the new message id, NULL for a scheduled event, which is due at once and fires with the next tick or timer. One that is claimed is replayed with the token of the claim. Of two at once one hears NX205. Raises NX003, NX105, NX110, NX205, NX207, NX217, NX303, NX401, NX402, NX601.';

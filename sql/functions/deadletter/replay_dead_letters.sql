@@ -54,7 +54,9 @@ begin
             select r.dead_letter_id
               from core_private.replay(v_ids, p_options -> 'payload', v_first, v_gap) r);
         perform core_private.audit('replay_dead_letters', l.namespace, null, null,
-                    jsonb_build_object('filter', p_filter, 'options', p_options, 'done', count(*)))
+                    jsonb_build_object('filter', p_filter, 'options', p_options, 'done', count(*),
+                        'before', jsonb_build_object('unresolved', count(*)),
+                        'after', jsonb_build_object('replayed', count(*))))
            from core.dead_letters l
           where l.dead_letter_id = any (v_done)
           group by l.namespace;

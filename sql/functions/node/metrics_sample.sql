@@ -55,6 +55,13 @@ begin
                       from core.dead_letters d
                      where d.namespace = p_namespace and d.resolved_at is null
                      limit 10001) d),
+            'dead_letters_claimed', (
+                select count(*)
+                  from (
+                    select
+                      from core.dead_letters d
+                     where d.namespace = p_namespace and d.status = 'reprocessing' and d.deadline > v_now
+                     limit 10001) d),
             'abandoned_executions', (
                 select count(*)
                   from (
@@ -100,4 +107,4 @@ begin
           from core_private.metric_samples m
          where m.namespace = p_namespace);
 end $$;
-comment on function core_node.metrics_sample(text, interval) is 'For nodes: the queues of a namespace by consumer (lost: its table is missing), how many queues are lost, its unresolved dead letters and abandoned executions (each counted up to 10,001), the lag of its broadcasts (null: no node handles any) and the sweeps, counted at most once in p_max_age, whoever asks. Raises NX006, NX101, NX401, NX402.';
+comment on function core_node.metrics_sample(text, interval) is 'For nodes: the queues of a namespace by consumer (lost: its table is missing), how many queues are lost, its unresolved dead letters, those of them that are claimed, and abandoned executions (each counted up to 10,001), the lag of its broadcasts (null: no node handles any) and the sweeps, counted at most once in p_max_age, whoever asks. Raises NX006, NX101, NX401, NX402.';

@@ -49,7 +49,7 @@ select is((select retry ->> 'max_attempts' from core.namespaces where namespace 
 select ok(not core.create_namespace('shop'), 'and none again finds nothing to do');
 select ok(not core.create_namespace('shop', '{"retry": {"max_attempts": 3}}'), 'the same are nothing new');
 select is((select message_id from core.emit('shop', 'x')), 5000001::bigint, 'ids begin above all that are delayed, parked or linked, and beyond');
-select is((select details from core.audit_log), '{"made_again": ["core_events_shop", "core_events_shop_dlq"]}', 'the trail has it');
+select is((select details from core.audit_log where action <> 'by hand'), '{"made_again": ["core_events_shop", "core_events_shop_dlq"]}', 'the trail has it');
 select core_node.claim('core_events_shop', '{x}', '{0}', 1, '30 s');
 select core_private.bury('core_events_shop', 'n', '{5000001}', '{1}', '{r}', '{e}');
 select is((select max(dlq_msg_id) from core.dead_letters), 10000001::bigint, 'those of dead letters, too');

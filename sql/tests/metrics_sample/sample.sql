@@ -10,12 +10,14 @@ select core.emit('other', 'a');
 select core_node.claim('core_events_shop', '{a}', '{0}', 1, '10 min');
 select core_node.claim('core_events_shop', '{b}', '{0}', 10, '10 min');
 select core_node.settle('core_events_shop', 'n', '{}', '{}', '{}', pg_temp.failed('{3}', '{1}', pg_temp.ats('{3}'), '{reject}', '{null}', '{null}', '{x}', '{x}'));
+select core.claim_dead_letters('{"namespace": "shop"}');
 update pgmq.q_core_events_shop set enqueued_at = core.now() - interval '40 s';
 select is(core_node.metrics_sample('shop') -> 'queues',
     '[{"consumer": "default", "visible": 1, "in_flight": 1, "waiting": 0, "delayed": 1, "parked": 0, "oldest_seconds": 40}]'::jsonb,
     'a row a consumer, without the dead-letter queue');
 select is((core_node.metrics_sample('shop') ->> 'dead_letters')::int, 1, 'unresolved dead letters');
 select is((core_node.metrics_sample('other') ->> 'dead_letters')::int, 0, 'of one namespace');
+select is((core_node.metrics_sample('shop') ->> 'dead_letters_claimed')::int, 1, 'claimed ones');
 select is((select count(*) from jsonb_array_elements(core_node.metrics_sample('shop') -> 'sweeps'))::int,
     (select count(*)::int from core_private.sweeps where enabled), 'the sweeps');
 select is((select count(*)::int from jsonb_array_elements(core_node.metrics_sample('shop') -> 'sweeps') s

@@ -13,7 +13,7 @@ select throws_ok($$select core.preview_dead_letters('{"type": "*"}', -1)$$, 'NX0
 -- the dry run says the same and leaves all
 select is((select (matched, done, skipped, last_id)::text from core.replay_dead_letters('{"namespace": "shop"}', '{"dry_run": true}')), '(4,3,1,4)', 'a dry run does it');
 select is((select skips from core.replay_dead_letters('{"namespace": "shop"}', '{"dry_run": true}')), '[{"ids": [2], "why": "consumer ''gone'' is gone", "count": 1}]', 'and says what is skipped and why');
-select is((select count(*)::int from core.unresolved_dead_letters) + (select count(*)::int from pgmq.q_core_events_shop_dlq) + (select count(*)::int from core.audit_log), 8, 'and undoes it');
+select is((select count(*)::int from core.unresolved_dead_letters) + (select count(*)::int from pgmq.q_core_events_shop_dlq) + (select count(*)::int from core.audit_log where action <> 'by hand'), 8, 'and undoes it');
 -- batches go on behind each other, past what is skipped
 select is((select (matched, done, skipped, last_id)::text from core.replay_dead_letters('{"namespace": "shop", "limit": 2}')), '(2,1,1,2)', 'a batch');
 select is((select (matched, done, skipped, last_id)::text from core.replay_dead_letters('{"namespace": "shop", "limit": 2, "after_id": 2}')), '(2,2,0,4)', 'the next one');

@@ -38,7 +38,7 @@ func TestHostileTextAtATerminal(t *testing.T) {
 	const hostile = "\x1b[2J\x1b]0;title\a two\nlines\r\u202e\u2066 \u200b\u009b31m 漢字 "
 	db.Exec("update core.dead_letters set reason = $1, last_error = $1", hostile+strings.Repeat("x", 300))
 	db.Exec("update core.delivery_errors set reason = $1, error = $1, node_id = $1", hostile+strings.Repeat("x", 300))
-	db.Exec("update core.audit_log set principal = $1, reason = $1, target = $1, details = jsonb_build_object($1::text, $1::text)", hostile+strings.Repeat("x", 300))
+	db.Exec("insert into core.audit_log (happened_at, principal, action, namespace, reason, target, details) select core.now(), $1, 'x', 'shop', $1, $1, jsonb_build_object($1::text, $1::text)", hostile+strings.Repeat("x", 300))
 	db.Exec("update core.namespaces set metadata = jsonb_build_object($1::text, $1::text)", hostile+strings.Repeat("x", 300))
 	db.Exec("update core.event_log set correlation_id = $1, producer_node_id = $1", hostile+strings.Repeat("x", 300))
 	lists(t, func(verb string, _ *cobra.Command) {
