@@ -15,6 +15,7 @@ const (
 	CodeCron             = "NX011" // not a cron expression or interval that can be kept
 	CodeTimezone         = "NX012" // not the name of a time zone
 	CodeTaskSetting      = "NX013"
+	CodeTrigger          = "NX014" // a trigger that cannot be
 	CodeSQLHandler       = "NX015" // a function that cannot handle events
 	CodeKey              = "NX016" // not a collection or key of the key-value store
 
@@ -30,6 +31,7 @@ const (
 	CodeNoRequest        = "NX113" // its reply was taken, it has expired or was cancelled, or the server crashed
 	CodeQueueLost        = "NX110" // the queue is registered, and its tables are missing
 	CodeNoHandler        = "NX111" // no handler has that key
+	CodeNoTrigger        = "NX114"
 
 	CodeNamespaceDiffers      = "NX201" // the namespace exists with other options
 	CodeQueueNameTaken        = "NX202" // the physical queue name belongs to another namespace
@@ -42,13 +44,14 @@ const (
 	CodeScheduledEventDiffers = "NX209" // one with this id exists with other content
 	CodeScheduledEventDone    = "NX210" // it was appended, cancelled or has failed
 	CodeNotYoursToCommit      = "NX211" // the transaction is the node's
-	CodeConsumerDiffers       = "NX212" // the consumer, webhook or handler exists with other settings
+	CodeConsumerDiffers       = "NX212" // the consumer, webhook, handler or trigger exists with other settings
 	CodeConsumerNotEmpty      = "NX213" // it still holds undelivered events
 	CodeSQLHandlerDiffers     = "NX214" // the consumer has another SQL handler
 	CodeSQLHandlerAltered     = "NX215" // while it ran
 	CodeReplyBeforeCommit     = "NX219" // awaited in the transaction of the request
 	CodeReplayDiffers         = "NX216" // the replay exists with another consumer, filter or limit
 	CodeDeadLetterClaimed     = "NX217" // somebody else holds a claim on it
+	CodeHandlerInUse          = "NX223" // triggers name the handler, or deliver to the consumer
 
 	CodeLeaseLost      = "NX301"
 	CodeNodeSuperseded = "NX302" // a newer incarnation of the node took over
@@ -72,6 +75,7 @@ const (
 	CodeTooManyEvents    = "NX602" // in one batch
 	CodeBatchTooLarge    = "NX603" // in bytes
 	CodeMetadataTooLarge = "NX604" // headers, key or tags
+	CodeTooManyTriggers  = "NX605" // in a namespace
 
 	CodeHandlerRetries  = "NX701" // what an SQL handler says by raising it; likewise the next two
 	CodeHandlerRejects  = "NX702"

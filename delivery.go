@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/google/uuid"
 )
 
 // Delivery is an event on its way to one consumer, at one attempt.
@@ -54,8 +56,11 @@ func decode(payload []byte, v any) error {
 }
 
 // IdempotencyKey is the same on every attempt and every replay of this event for this consumer, and differs between
-// consumers. Hand it to services that take such a key.
+// consumers, and between triggers. Hand it to services that take such a key.
 func (d *Delivery) IdempotencyKey() string {
+	if d.TriggerID != uuid.Nil {
+		return fmt.Sprintf("%s/%s/%s", d.Namespace, d.TriggerID, d.UID)
+	}
 	return fmt.Sprintf("%s/%s/%s", d.Namespace, d.Consumer, d.UID)
 }
 

@@ -37,6 +37,8 @@ type Event struct {
 	Tags            []string
 	Headers         map[string]string // the emitter's own; those of Nexus are left out
 	Broadcast       bool
-	Priority        int    // 2 to 4 goes after what has a lower number, in consumers with levels; 0: it was given none, or 1
-	Replay          string // the id of the replay that delivers it again; empty for what was emitted, and for retries of that
+	Priority        int       // 2 to 4 goes after what has a lower number, in consumers with levels; 0: it was given none, or 1
+	Trigger         string    // the name of the trigger that made this delivery; "" for one to a consumer that goes by event types
+	TriggerID       uuid.UUID // its id
+	Replay          string    // the id of the replay that delivers it again; empty for what was emitted, and for retries of that
 }

@@ -24,8 +24,8 @@ var mayCall = map[string]string{
 	"nexus_consumer": `begin_request answer_request kv_get kv_list claim_broadcast ack_broadcast settle_broadcast holds_broadcast webhooks note_webhook create_consumer claim_batch claim_these close_express node_process recall_express open_express refuse_commit settle_batch metrics_sample must_drain ack claim consumer_settings dead_letter_queue_name_for_namespace extend fire_due fire_due_events heartbeat look next_delayed_due next_runs
 		now promote_delayed queue_name_for_namespace reap_nodes register_node replace_capabilities retry_delay settle settle_and_claim tick
 		touch_node_heartbeat unpark visible_namespaces wait_for_sql wait_for_wake
-		work claim_own run_own retry_event reject_event release_event subscribe unsubscribe require_routed create_handler drop_handler`,
-	"nexus_operator": `create_handler drop_handler kv_get kv_list unsubscribe create_webhook alter_webhook rotate_webhook_secret drop_webhook create_consumer alter_consumer pause_consumer resume_consumer drop_consumer cron_drift event_status find_event append_event_log apply_tasks backfill_task cancel_scheduled_event dead_letter_queue_name_for_namespace delete_task
+		work claim_own run_own retry_event reject_event release_event subscribe unsubscribe require_routed create_handler drop_handler create_trigger enable_trigger disable_trigger delete_trigger test_triggers`,
+	"nexus_operator": `create_handler drop_handler create_trigger enable_trigger disable_trigger delete_trigger test_triggers kv_get kv_list unsubscribe create_webhook alter_webhook rotate_webhook_secret drop_webhook create_consumer alter_consumer pause_consumer resume_consumer drop_consumer cron_drift event_status find_event append_event_log apply_tasks backfill_task cancel_scheduled_event dead_letter_queue_name_for_namespace delete_task
 		discard_dead_letter discard_dead_letters drain_node fire_due forget_node may_operate next_runs now pause_task peek
 		claim_dead_letters extend_dead_letters reject_dead_letter expire_dead_letters count_dead_letters cancel_deliveries run_deliveries_now preview_dead_letters purge_queue queue_name_for_namespace replay_events replay_dead_letter replay_dead_letters reschedule_event
 		resolve_dead_letter resolve_dead_letters resume_task run_scheduled_task run_task_now schedule_event schedule_task tick
@@ -37,7 +37,7 @@ var mayCall = map[string]string{
 		claim_dead_letters extend_dead_letters reject_dead_letter expire_dead_letters count_dead_letters cancel_deliveries run_deliveries_now preview_dead_letters promote_delayed purge_queue queue_name_for_namespace reap_nodes register_node replace_capabilities repair_partitions
 		replay_events replay_dead_letter replay_dead_letters reschedule_event resolve_dead_letter resolve_dead_letters resume_task retry_delay
 		revoke_namespace run_scheduled_task run_sweep run_task_now schedule_event schedule_task settle settle_and_claim tick
-		touch_node_heartbeat unpark visible_namespaces wait_for_sql wait_for_wake work claim_own run_own retry_event reject_event release_event subscribe unsubscribe require_routed create_handler drop_handler`,
+		touch_node_heartbeat unpark visible_namespaces wait_for_sql wait_for_wake work claim_own run_own retry_event reject_event release_event subscribe unsubscribe require_routed create_handler drop_handler create_trigger enable_trigger disable_trigger delete_trigger test_triggers`,
 	"nexus_scheduler": `fire_due maintain_partitions run_scheduled_task run_sweep tick`,
 	"nexus_guard":     ``,
 	"nexus_sql":       `claim_sql fail_sql run_sql work_all`,
@@ -54,7 +54,7 @@ func init() {
 
 // Tables and views of core that a role may read; nobody may write any, but for operators and
 // recurring tasks.
-const mayRead = `abandoned_executions inbox request_status audit_log blockers broadcast_cursors broadcasts consumer_status consumers cron_drift cron_job_runs cron_jobs dead_letter_claims dead_letter_groups dead_letters delayed delivery_errors error_codes event_log handlers kv kv_entries lost_queues
+const mayRead = `abandoned_executions inbox request_status audit_log blockers broadcast_cursors broadcasts consumer_status consumers cron_drift cron_job_runs cron_jobs dead_letter_claims dead_letter_groups dead_letters delayed delivery_errors error_codes event_log event_trigger_details trigger_drops trigger_status triggers handlers kv kv_entries lost_queues
 	namespace_grants namespaces node_status nodes parked partitions pending_scheduled_events queue_metrics queues replays
 	scheduled_events scheduled_tasks scheduler_status sql_handlers sweep_status task_runs task_slots task_status unhandled_types
 	unresolved_counts unresolved_dead_letters upcoming webhook_status webhooks ingress_tokens`

@@ -38,6 +38,7 @@ var mayLink = map[string][]string{
 	"sqlhandler":        slices.Concat(words, pool, traces),
 	"deadletter":        words,
 	"kv":                words,
+	"trigger":           words,
 	"operate":           words,
 	"schedule":          slices.Concat(words, pool, []string{"github.com/robfig/cron/v3"}),
 	"cronsync":          words,

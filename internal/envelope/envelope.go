@@ -26,6 +26,25 @@ const (
 	headerDue       = "nexus-due"       // when a retry, a release or a delay was due
 )
 
+// headerRetry is the policy of a delivery that a trigger made.
+const headerRetry = "nexus-retry"
+
+// MaxAttempts is what the policy says that a delivery carries; 0: it carries none, or none that can be.
+func MaxAttempts(headers []byte) int {
+	if !bytes.Contains(headers, []byte(headerRetry)) {
+		return 0
+	}
+	var h struct {
+		Retry struct {
+			MaxAttempts int `json:"max_attempts"`
+		} `json:"nexus-retry"`
+	}
+	if json.Unmarshal(headers, &h) != nil || h.Retry.MaxAttempts < -1 {
+		return 0
+	}
+	return h.Retry.MaxAttempts
+}
+
 // reserved begins the headers that are Nexus's own; handlers do not see them.
 const reserved = "nexus-"
 
@@ -88,6 +107,10 @@ func Decode(message []byte, e *nexus.Event) (target string) {
 			setTime(&e.Slot, value)
 		case "sourceType":
 			setText(&source, value)
+		case "trigger":
+			setText(&e.Trigger, value)
+		case "triggerId":
+			setUUID(&e.TriggerID, value)
 		}
 	}
 	if !validType(e.Type) {

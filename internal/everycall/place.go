@@ -68,6 +68,7 @@ begin
 	values (ns, core_private.cluster_id(), pg_current_xact_id(), 1, gen_random_uuid(), made, core.now(), jsonb_build_object('secret', ns));
 	perform core.create_consumer(ns, 'spare', '{never}');
 	perform core.create_ingress_token(ns, 'sparetoken');
+	perform core.create_trigger(ns, 'sparetrigger', '{"event": {"pattern": "never"}}', 'go:spare');
 	perform core.kv_set(ns, 'sparekeys', 'sparekey', jsonb_build_object('secret', ns));
 	perform core.request(ns, ns || '-handler', jsonb_build_object('secret', ns));
 	perform core.create_webhook(ns, 'sparehook', 'https://shop.example/' || ns, '{never}');

@@ -306,7 +306,9 @@ func (s *Deliveries) delivery(msgID int64, readCt int32, readAt *int64, begun in
 	m.d.Consumer = s.Consumer
 	m.d.MessageID = msgID
 	m.d.Attempt = int(readCt+begun) - m.d.Deferrals
-	m.d.MaxAttempts = s.MaxAttempts(work.KindOf(&m.d))
+	if m.d.MaxAttempts = envelope.MaxAttempts(headers); m.d.MaxAttempts == 0 {
+		m.d.MaxAttempts = s.MaxAttempts(work.KindOf(&m.d))
+	}
 	return m
 }
 

@@ -36,6 +36,7 @@ begin
       ('core_private.unhandled_types', '{nexus_reader}'),
       ('core_private.handler_trouble', '{nexus_reader}'),
       ('core_private.handler_oid', '{nexus_reader}'),
+      ('core_private.trigger_state', '{nexus_reader}'),
       ('core_private.namespaces_read_by', '{nexus_reader,nexus_producer,nexus_consumer}'),
       ('core.schema_version', '{nexus_reader,nexus_producer,nexus_consumer}'),
       ('core.create_namespace', '{nexus_reader,nexus_producer,nexus_consumer}'),
@@ -122,6 +123,11 @@ begin
       ('core_node.require_routed', '{nexus_consumer}'),
       ('core.create_handler', '{nexus_consumer,nexus_operator}'),
       ('core.drop_handler', '{nexus_consumer,nexus_operator}'),
+      ('core.create_trigger', '{nexus_consumer,nexus_operator}'),
+      ('core.enable_trigger', '{nexus_consumer,nexus_operator}'),
+      ('core.disable_trigger', '{nexus_consumer,nexus_operator}'),
+      ('core.delete_trigger', '{nexus_consumer,nexus_operator}'),
+      ('core.test_triggers', '{nexus_consumer,nexus_operator}'),
       ('core.unsubscribe', '{nexus_consumer,nexus_operator}'),
       ('core.retry_event', '{nexus_consumer}'),
       ('core.reject_event', '{nexus_consumer}'),
@@ -220,7 +226,7 @@ begin
       ('namespaces'), ('namespace_grants'), ('nodes'), ('event_log'), ('consumers'), ('queues'), ('dead_letters'),
       ('delivery_errors'), ('error_codes'), ('delayed'), ('parked'),
       ('scheduled_tasks'), ('task_slots'), ('task_runs'), ('scheduled_events'), ('audit_log'), ('webhooks'), ('ingress_tokens'), ('broadcasts'), ('kv_entries'), ('handlers'),
-      ('inbox'), ('abandoned_executions')
+      ('inbox'), ('abandoned_executions'), ('triggers'), ('event_trigger_details'), ('trigger_drops')
     ),
     relation as (
       select c.oid, n.nspname, c.relname as name, c.relkind, c.relowner,

@@ -8,6 +8,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_max integer := coalesce(
+        case when p_headers ? 'nexus-retry'
+             then (core_private.header_policy(p_headers) ->> 'max_attempts')::integer end,
         (select nullif(u.m, 0)
            from unnest(p_types, p_max_attempts) with ordinality u(t, m, n)
           where core_private.matches(u.t, p_event_type) and u.m <> 0

@@ -103,6 +103,13 @@ begin
                    core_private.max_attempts(v_owner.consumer_retry, v_owner.namespace_retry),
                    p_limit, p_floors, p_window, v_now);
     end if;
+    if v_owner.routed then
+        select j.tids, j.alone_tids, j.alone_ids, j.dead_ids, j.dead_cts, j.dead_reasons
+          into v_due.tids, v_due.alone_tids, v_due.alone_ids, v_due.dead_ids, v_due.dead_cts, v_due.dead_reasons
+          from core_private.judge_deliveries(
+                   p_queue, v_owner.namespace, v_now, v_due.tids, v_due.alone_tids, v_due.alone_ids,
+                   v_due.dead_ids, v_due.dead_cts, v_due.dead_reasons) j;
+    end if;
     if v_due.due < p_at_least then
         v_due.tids := null; v_due.alone_tids := null; v_due.alone_ids := null;
     elsif p_alone then

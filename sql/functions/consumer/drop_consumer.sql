@@ -22,6 +22,11 @@ begin
     perform core_private.lock_namespace(p_namespace, false);
     perform from core.namespaces n where n.namespace = p_namespace for no key update;
     v_id := core_private.require_consumer(p_namespace, p_consumer, true);
+    if exists (select from core.triggers t where t.namespace = p_namespace and t.consumer = p_consumer) then
+        raise exception using errcode = 'NX223', column = 'p_consumer',
+            message = format('triggers deliver to consumer %s', quote_literal(p_consumer)),
+            hint = 'Delete these first, or give them another consumer: core.trigger_status has them.';
+    end if;
     select c.queue_name into v_queue from core.consumers c where c.consumer_id = v_id;
     perform from core_private.parking k where k.queue_name = v_queue for update;
     if not coalesce(p_force, false) then
@@ -57,4 +62,4 @@ begin
     perform core_private.audit('drop_consumer', p_namespace, p_consumer, null,
         jsonb_build_object('force', coalesce(p_force, false), 'queue', v_queue));
 end $$;
-comment on function core.drop_consumer(text, text, boolean) is 'Drops a named consumer: it gets no more events, its handlers lose their leases, and its queue is dropped by the next tick at which no transaction of before is alive. Refused while it has anything undelivered or unresolved dead letters, unless p_force is true: what waits is lost then; dead letters stay in the ledger. Emits go on meanwhile. Raises NX006, NX101, NX102, NX213, NX401, NX402.';
+comment on function core.drop_consumer(text, text, boolean) is 'Drops a named consumer: it gets no more events, its handlers lose their leases, and its queue is dropped by the next tick at which no transaction of before is alive. Refused while it has anything undelivered or unresolved dead letters, unless p_force is true: what waits is lost then; dead letters stay in the ledger. Emits go on meanwhile. Raises NX006, NX101, NX102, NX213, NX223, NX401, NX402.';

@@ -39,8 +39,10 @@ begin
                        coalesce(l.event_type, 'unknown.raw') as event_type,
                        case when l.envelope is null then coalesce($3, l.payload)
                             else l.envelope || jsonb_build_object('payload', coalesce($3, l.payload)) end as message,
-                       coalesce(l.headers, '{}') || jsonb_build_object(
-                           'nexus-replay-of', l.dead_letter_id, 'nexus-round', l.replay_count + 1) as headers
+                       coalesce(l.headers, '{}') || jsonb_strip_nulls(jsonb_build_object(
+                           'nexus-replay-of', l.dead_letter_id, 'nexus-round', l.replay_count + 1,
+                           'nexus-retry', core_private.trigger_policy(
+                               core_private.uuid_if_valid(l.envelope ->> 'triggerId')))) as headers
                   from unnest($1, $5) u(id, due_at)
                   join core.dead_letters l on l.dead_letter_id = u.id),
             sent as (

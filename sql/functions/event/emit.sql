@@ -23,6 +23,8 @@ declare
     v_default    boolean;
     v_others     boolean;
     v_generation bigint;
+    v_triggers   text[];
+    v_patterns   text[];
     v_wake       boolean;
     v_message    jsonb;
 begin
@@ -31,10 +33,10 @@ begin
         v_principal := core_private.principal();
     end if;
     select n.restricted, n.max_payload_bytes, n.dedupe_for, n.default_consumer, n.named_consumers,
-           n.consumer_generation,
+           n.consumer_generation, n.trigger_patterns,
            exists (select from core_private.wake_flags f where f.key = v_queue and f.waiting_until > v_now)
       into v_restricted, v_max_bytes, v_dedupe_for, v_default, v_others,
-           v_generation,
+           v_generation, v_triggers,
            v_wake
       from core.namespaces n
      where n.namespace = p_namespace;
@@ -52,12 +54,22 @@ begin
     if (octet_length(p_payload::text) < 255) is not true then
         perform core_private.check_payload(p_payload, v_max_bytes);
     end if;
+    if v_triggers is not null then
+        -- What an SQL handler emits is one deeper than what it handles.
+        if current_setting('nexus.cause', true) <> '' then
+            p_options := core_private.with_cause(p_options);
+        end if;
+        v_patterns := core_private.patterns_of(p_event_type);
+        if not v_triggers && v_patterns then
+            v_patterns := null;
+        end if;
+    end if;
     if p_options is distinct from '{}' then
         select e.event_id, e.event_uid, e.message_id, e.duplicate
           into event_id, event_uid, message_id, duplicate
           from core_private.emit_with_options(
                    p_namespace, p_event_type, p_payload, p_options, v_now, coalesce(v_principal, v_caller),
-                   case when v_default then v_queue end, v_others, v_generation, v_dedupe_for) e;
+                   case when v_default then v_queue end, v_others, v_generation, v_dedupe_for, v_patterns) e;
         return next;
         return;
     end if;
@@ -81,6 +93,10 @@ begin
     end if;
     if v_others then
         v_generation := core_private.deliver_to_others(p_namespace, p_event_type, v_message, null, null, v_now);
+    end if;
+    if v_patterns is not null then
+        perform core_private.fire_triggers(
+            p_namespace, p_event_type, v_patterns, p_payload, v_message, null, null, v_now, 0);
     end if;
     insert into core.event_log (
         event_id, namespace, event_type, payload, emitted_at, event_uid, depth, consumer_generation,

@@ -13,6 +13,9 @@ declare
     v_options    boolean := exists (select from unnest(p_options) o where o <> '{}');
     v_dedupe_for interval;
     v_plan       record;
+    v_fire       record;
+    v_triggers   boolean;
+    v_loops      text := current_setting('enable_nestloop');
     v_at_once    boolean := true;
     v_delayed    boolean := false;
     v_queue      text;
@@ -25,7 +28,17 @@ declare
     v_broadcast  text := '';
     v_rows       text;
 begin
-    select n.dedupe_for into v_dedupe_for from core.namespaces n where n.namespace = p_namespace;
+    select n.dedupe_for, n.trigger_patterns is not null
+      into v_dedupe_for, v_triggers
+      from core.namespaces n
+     where n.namespace = p_namespace;
+    if v_triggers and current_setting('nexus.cause', true) <> '' then
+        p_options := array(
+            select core_private.with_cause(coalesce(u.o, '{}'))
+              from unnest(p_event_types, p_options) with ordinality u(t, o, n)
+             order by u.n);
+        v_options := true;
+    end if;
     perform pg_current_xact_id();
     if v_options then
         -- Only what decides about the statement is parsed before it.
@@ -66,7 +79,11 @@ begin
     select * into v_plan from core_private.delivery_plan(
                              p_namespace, core_private.distinct_types(p_event_types),
                              v_at_once, v_delayed, p_prioritised => v_prioritised);
-    foreach v_queue in array v_plan.queues loop
+    select * into v_fire from core_private.fire_plan(p_namespace, core_private.distinct_types(p_event_types));
+    if v_fire.ctes <> '' then
+        perform set_config('enable_nestloop', 'off', true);
+    end if;
+    foreach v_queue in array v_plan.queues || v_fire.queues loop
         perform core_private.wake(v_queue, p_now);
     end loop;
 
@@ -143,11 +160,14 @@ begin
         select i.event_id, i.event_uid, %3$s, i.duplicate
           from %4$s
          order by i.n
-        $q$, v_src, v_plan.ctes || v_broadcast, v_plan.default_id, v_rows,
+        $q$, v_src, v_plan.ctes || v_fire.ctes || v_broadcast, v_plan.default_id, v_rows,
         case when v_prioritised then ', priority' end, case when v_prioritised then ', e.priority' end)
     using p_now, p_namespace, p_event_types, p_payloads, p_options, v_keys, p_now + v_dedupe_for,
           core_private.principal(), p_event_uids, p_principals, v_pending, v_queued, v_plan.generation, v_priorities,
           core_private.iso(p_now);
+    if v_fire.ctes <> '' then
+        perform set_config('enable_nestloop', v_loops, true);
+    end if;
     -- Behind the queues, as in store_broadcast.
     if v_broadcast <> '' then
         perform core_private.keep_namespace(p_namespace);

@@ -3,6 +3,7 @@
 create or replace function core_private.emit_with_options(
     p_namespace text, p_event_type text, p_payload jsonb, p_options jsonb, p_now timestamptz, p_principal text,
     p_queue text, p_others boolean, p_generation bigint, p_dedupe_for interval,
+    p_patterns text[],
     out event_id bigint, out event_uid uuid, out message_id bigint, out duplicate boolean)
 returns record
 language plpgsql
@@ -79,6 +80,10 @@ begin
         v_generation := core_private.deliver_to_others(
             p_namespace, p_event_type, v_message, v_o.headers, v_o.due_at, p_now, v_o.priority);
     end if;
+    if p_patterns is not null then
+        perform core_private.fire_triggers(
+            p_namespace, p_event_type, p_patterns, p_payload, v_message, v_o.headers, v_o.due_at, p_now, v_o.depth);
+    end if;
     if v_o.broadcast then
         perform core_private.store_broadcast(
             p_namespace, event_id, event_uid, p_event_type, v_message, v_o.headers, p_now);
@@ -96,4 +101,4 @@ begin
         event_uid, v_o.authored_at, v_o.correlation_id, v_o.causation_uid, v_o.depth, v_o.ordering_key, v_o.tags,
         v_o.headers, v_o.due_at, nullif(v_generation, 0), v_o.priority, p_principal);
 end $$;
-comment on function core_private.emit_with_options(text, text, jsonb, jsonb, timestamptz, text, text, boolean, bigint, interval) is 'core.emit for an event with options, once its caller, type and payload have been checked. p_queue is that of the consumer default, NULL where the namespace has it off; p_others says whether there are named consumers. Raises NX004, NX005, NX101, NX110, NX604.';
+comment on function core_private.emit_with_options(text, text, jsonb, jsonb, timestamptz, text, text, boolean, bigint, interval, text[]) is 'core.emit for an event with options, once its caller, type and payload have been checked. p_queue is that of the consumer default, NULL where the namespace has it off; p_others says whether there are named consumers, p_patterns are those by which triggers can match, NULL if none can. Raises NX004, NX005, NX101, NX110, NX604.';

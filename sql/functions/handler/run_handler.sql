@@ -68,6 +68,7 @@ begin
         if v_verdict is null then
             v_event := core_private.handler_event(
                 v_consumer.namespace, v_consumer.name, p_ids[i], p_cts[i], v_message, v_headers);
+            perform set_config('nexus.cause', core_private.cause_of(v_event), true);
             begin
                 v_reply := core_private.call_handler(
                     v_function, v_handler.owner, v_event, v_inbox is not null);
@@ -86,6 +87,7 @@ begin
                     end if;
             end;
         end if;
+        perform set_config('nexus.cause', '', true);
         if v_inbox is not null then
             perform core_private.answer_handled(
                 v_consumer.queue_name, p_ids[i], p_cts[i], p_ats[i], v_verdict, v_reply);

@@ -3,7 +3,7 @@ create or replace function core_private.queue_owner(
     p_queue text, p_duty text, p_there boolean = true,
     out namespace text, out consumer text, out consumer_id integer, out state text,
     out consumer_retry jsonb, out namespace_retry jsonb, out dlq text, out limited boolean,
-    out levels smallint)
+    out levels smallint, out routed boolean)
 returns record
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -14,10 +14,10 @@ declare
 begin
     select q.namespace, c.name, c.consumer_id, c.state,
            c.retry, n.retry, n.restricted, core.dead_letter_queue_name_for_namespace(q.namespace),
-           c.max_in_flight is not null or c.rate is not null, c.levels
+           c.max_in_flight is not null or c.rate is not null, c.levels, coalesce(c.routed, false)
       into namespace, consumer, consumer_id, state,
            consumer_retry, namespace_retry, v_restricted, dlq,
-           limited, levels
+           limited, levels, routed
       from core.queues q
       join core.namespaces n on n.namespace = q.namespace
       left join core.consumers c on c.consumer_id = q.consumer_id

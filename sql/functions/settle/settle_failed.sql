@@ -1,4 +1,4 @@
--- The policy of each row is the handler's over the consumer's over the namespace's. A retry whose
+-- The policy of each row is the one that it carries, over the handler's over the consumer's over the namespace's. A retry whose
 -- attempts are used up is buried. An express batch was never leased: its failures are counted as read
 -- here, and reads before that nobody answered are given back.
 --
@@ -32,7 +32,9 @@ begin
     -- The attempt a row stands at is in its headers; reading it locks the row, so that the fence still holds below.
     for outcome, msg_id, due_at, v_ct, v_reason, v_error in execute format($q$
         with held as materialized (
-            select u.*, $8 || coalesce(u.policy, '{}') as effective,
+            select u.*, $8 || coalesce(u.policy, '{}')
+                       || case when q.headers ? 'nexus-retry' then core_private.header_policy(q.headers)
+                               else '{}' end as effective,
                    case when $10 > 0 then core_private.attempts_counted(q.read_ct, q.headers)
                         else core_private.attempt_of(q.read_ct - 1, q.headers) end + 1 as attempt
               from %1$s q

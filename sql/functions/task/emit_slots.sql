@@ -12,16 +12,18 @@ declare
     v_types text[] := array(
         select distinct t.event_type from core.scheduled_tasks t where t.task_id = any (p_task_ids));
     v_plan  record;
+    v_fire  record;
     v_queue text;
 begin
     select * into v_plan from core_private.delivery_plan(p_namespace, v_types, true, false);
-    foreach v_queue in array v_plan.queues loop
+    select * into v_fire from core_private.fire_plan(p_namespace, v_types);
+    foreach v_queue in array v_plan.queues || v_fire.queues loop
         perform core_private.wake(v_queue, p_now);
     end loop;
     execute format($q$
         with slots as (
             select u.event_id, u.event_uid, u.slot, t.task_id, t.event_type, t.overlap, t.registered_by, t.payload,
-                   null::jsonb as headers, null::timestamptz as due_at, null::bigint as held_id
+                   null::jsonb as headers, null::timestamptz as due_at, null::bigint as held_id, 0 as depth
               from unnest($3, $4, $5, $6) u(task_id, slot, event_id, event_uid)
               join core.scheduled_tasks t using (task_id)),
         src as materialized (
@@ -47,7 +49,7 @@ begin
                e.event_uid, e.slot, e.registered_by, $7
           from src e
          order by e.event_id
-        $q$, v_plan.columns, v_plan.ctes, v_plan.default_id, v_plan.ids)
+        $q$, v_plan.columns, v_plan.ctes || v_fire.ctes, v_plan.default_id, v_plan.ids)
     using p_now, p_namespace, p_task_ids, p_slots, p_event_ids, p_event_uids, v_plan.generation;
 end $$;
 comment on function core_private.emit_slots(text, uuid[], timestamptz[], bigint[], uuid[], timestamptz) is 'Emits events of tasks of one namespace, whose ids are given. A slot of NULL is a run that somebody asked for. Raises NX110.';

@@ -12,9 +12,9 @@ import (
 func newHandler(s *session) *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "handler",
-		Short:   "Subscribe, look at and unsubscribe handlers written in SQL",
+		Short:   "Subscribe, look at and unsubscribe handlers written in SQL; create and drop those that triggers name",
 		Example: "  nexus-node handler list -n shop",
-	}, newHandlerSubscribe(s), newHandlerList(s), newHandlerShow(s), newHandlerUnsubscribe(s))
+	}, newHandlerSubscribe(s), newHandlerList(s), newHandlerShow(s), newHandlerUnsubscribe(s), newHandlerCreate(s), newHandlerDrop(s))
 }
 
 func newHandlerSubscribe(s *session) *cobra.Command {

@@ -21,6 +21,7 @@ func threeOfAll(t *testing.T) (*dbtest.DB, *shell) {
 		db.Exec("select core_node.register_node($1, $1 || '-1', true, '{}', '{\"broadcasts\": [\"*\"]}')", ns)
 		db.Exec("select core.create_webhook($1, 'billing', 'https://billing.example', '{a}')", ns)
 		db.Exec("select core.create_ingress_token($1, 'billing')", ns)
+		db.Exec(`select core.create_trigger($1, 't' || i, '{"event": {"pattern": "never"}}', 'go:mail') from generate_series(1, 3) i`, ns)
 		db.Exec("select core.kv_set($1, 'settings', 'key' || i, to_jsonb(i)) from generate_series(1, 3) i", ns)
 		db.Exec(`insert into core_private.sql_handlers (consumer_id, function, owner, created_by, created_at)
 			select consumer_id, 'app.f(jsonb)', 'nexus_consumer'::regrole, 'x', core.now() from core.consumers where namespace = $1 and name = 'default'`, ns)

@@ -52,6 +52,7 @@ var views = map[string][]look{
 	"unresolved_counts":        {{"", 400}, {"where namespace = 'ns5'", 150}},
 	"unresolved_dead_letters":  {{"order by dead_letter_id limit 100", 20}, {"where namespace = 'ns5' order by dead_letter_id desc limit 100", 840}},
 	"webhook_status":           {{"", 20}},
+	"trigger_status":           {{"", 20}},
 	"upcoming":                 {{"order by due_at limit 100", 23}, {"where namespace = 'ns5' order by due_at limit 100", 48}},
 }
 
@@ -97,6 +98,7 @@ var lines = map[string][]look{
 	"ingress list":    {{"", 300}},
 	"webhook list":    {{"", 300}},
 	"handler list":    {{"", 300}},
+	"trigger list":    {{"", 300}},
 	"task history":    {{"task113 -n ns5", 630}},
 	"task list":       {{"", 1500}, {"-n ns5", 480}},
 }

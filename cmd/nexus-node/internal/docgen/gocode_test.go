@@ -30,6 +30,7 @@ var surroundings = map[string]struct {
 	"docs/guides/testing.md":   {test: true},
 	"docs/guides/broadcast.md": {is: `type Setting struct { Key string }; const ConfigChanged nexus.EventType[Setting] = "config.changed"; func forget(string) {}`,
 		params: "n *node.Node"},
+	"docs/guides/triggers.md":            {params: "n *node.Node"},
 	"docs/guides/webhooks.md":            {params: "n *node.Node"},
 	"docs/guides/sql-handlers.md":        {params: "n *node.Node, url string"},
 	"docs/guides/cloudevents-ingress.md": {params: "pool *pgxpool.Pool"},
@@ -42,7 +43,7 @@ var imports = map[string]string{
 	"prometheus": "github.com/prometheus/client_golang/prometheus", "otel": "go.opentelemetry.io/otel", "nexus": "github.com/nexuspg/nexus",
 	"node": "github.com/nexuspg/nexus/node", "queue": "github.com/nexuspg/nexus/queue", "schedule": "github.com/nexuspg/nexus/schedule",
 	"deadletter": "github.com/nexuspg/nexus/deadletter", "nexustest": "github.com/nexuspg/nexus/nexustest", "operate": "github.com/nexuspg/nexus/operate",
-	"webhook": "github.com/nexuspg/nexus/webhook", "sqlhandler": "github.com/nexuspg/nexus/sqlhandler", "ingress": "github.com/nexuspg/nexus/ingress", "sha256": "crypto/sha256", "kv": "github.com/nexuspg/nexus/kv",
+	"webhook": "github.com/nexuspg/nexus/webhook", "sqlhandler": "github.com/nexuspg/nexus/sqlhandler", "ingress": "github.com/nexuspg/nexus/ingress", "sha256": "crypto/sha256", "kv": "github.com/nexuspg/nexus/kv", "log": "log",
 }
 
 // The Go of the pages compiles and passes vet, in a module that is not this one, as it does for whoever copies it. What is no

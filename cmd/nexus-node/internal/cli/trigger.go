@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/readmodel"
+	"github.com/nexuspg/nexus/trigger"
+)
+
+func newTrigger(s *session) *cobra.Command {
+	return group(&cobra.Command{
+		Use:     "trigger",
+		Short:   "Create, look at, test, disable and delete triggers, which have events delivered to handlers",
+		Example: "  nexus-node trigger list -n shop",
+	}, newTriggerCreate(s), newTriggerList(s), newTriggerShow(s), newTriggerTest(s),
+		newTriggerSwitch(s, true), newTriggerSwitch(s, false), newTriggerDelete(s))
+}
+
+func newTriggerCreate(s *session) *cobra.Command {
+	var (
+		t        trigger.Trigger
+		contains string
+	)
+	cmd := &cobra.Command{
+		Use:   "create NAME PATTERN TARGET",
+		Short: "Have each event that matches delivered to a handler",
+		Long: `Have each event of a pattern, whose payload contains what --contains says, delivered to a handler: go:NAME of nodes, sql:NAME or webhook:NAME as
+"handler create" made it, workflow:NAME. Created again alike nothing happens; other settings are a conflict, unless --replace is given. It prints the id.`,
+		Example: `  nexus-node trigger create -n shop mail-germans "order.*" go:mail --contains '{"country": "DE"}' --max-attempts 5
+  nexus-node trigger create -n shop crm "customer.*" webhook:crm --replace`,
+		Args: cobra.ExactArgs(3),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			t.Name, t.Event.Pattern, t.Target = args[0], args[1], args[2]
+			if contains != "" {
+				t.Event.Contains = json.RawMessage(contains)
+				if !json.Valid(t.Event.Contains) {
+					return usage(cmd, "--contains is not valid JSON")
+				}
+			}
+			return s.inNamespace(cmd, func(c *client) error {
+				t.Namespace = c.namespace()
+				id, err := trigger.Create(c.ctx(), c.pool, t)
+				if err != nil {
+					return err
+				}
+				if s.format == asJSON {
+					return s.printJSON(map[string]string{"trigger": t.Name, "trigger_id": id.String()})
+				}
+				return s.printFields([]string{"trigger", "trigger_id"}, []string{t.Name, id.String()})
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&contains, "contains", "", "an object of JSON that the payload has to contain")
+	f.StringVar(&t.Consumer, "consumer", "", `the routed consumer whose queue its deliveries take (default "triggers")`)
+	f.BoolVar(&t.Disabled, "disabled", false, "create it, and have it make no deliveries yet")
+	f.BoolVar(&t.Replace, "replace", false, "give a trigger of that name these settings")
+	addRetry(f, &t.Retry, func(string) string { return "" })
+	return cmd
+}
+
+func newTriggerList(s *session) *cobra.Command {
+	return s.newList(
+		"List the triggers of the namespace, or of all, by name, and what is in their way", `  nexus-node trigger list -n shop
+  nexus-node trigger list -n "" -o json`,
+		readmodel.Triggers)
+}
+
+func newTriggerShow(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use:     "show NAME",
+		Short:   "Show a trigger whole",
+		Example: "  nexus-node trigger show -n shop mail-germans",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.inNamespace(cmd, func(c *client) error {
+				missing := &notFound{fmt.Sprintf("no trigger %s in namespace %s that you may see", quote(args[0]), quote(c.cfg.Namespace)), "nexus-node trigger list"}
+				return c.show("show trigger", missing, readmodel.Trigger, c.cfg.Namespace, args[0])
+			})
+		},
+	}
+}
+
+func newTriggerTest(s *session) *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "test EVENT_TYPE [PAYLOAD]",
+		Short: "Say what all triggers would do with an event, and why not",
+		Long: `Say what all triggers of the namespace would do with an event of that type, and the first reason of those that would do nothing. It emits nothing. The
+payload is given as to "emit".`,
+		Example: `  nexus-node trigger test -n shop order.made '{"country": "DE"}'`,
+		Args:    cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			payload, err := s.payload(cmd, args[1:], file)
+			if err != nil {
+				return err
+			}
+			return s.inNamespace(cmd, func(c *client) error {
+				verdicts, err := trigger.Test(c.ctx(), c.pool, c.namespace(), args[0], payload)
+				if err != nil {
+					return err
+				}
+				records := []readmodel.Record{}
+				for _, v := range verdicts {
+					r := readmodel.Record{Names: []string{"name", "target", "fires", "why"}}
+					for _, value := range []any{v.Name, v.Target, v.Why == "", either(v.Why == "", "", v.Why)} {
+						text, _ := json.Marshal(value) // of these each encodes
+						r.Values = append(r.Values, text)
+					}
+					records = append(records, r)
+				}
+				return s.printRecords([]string{"name", "target", "fires", "why"}, records)
+			})
+		},
+	}
+	cmd.Flags().StringVarP(&file, "file", "f", "", `read the payload from this file; "-" is stdin`)
+	return cmd
+}
+
+func newTriggerSwitch(s *session, on bool) *cobra.Command {
+	verb := either(on, "enable", "disable")
+	return &cobra.Command{
+		Use:     verb + " NAME",
+		Short:   either(on, "Have a trigger make deliveries again, for what is emitted from now on", "Have a trigger make no deliveries; what is queued is handled"),
+		Example: "  nexus-node trigger " + verb + " -n shop mail-germans",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.inNamespace(cmd, func(c *client) error {
+				do := trigger.Disable
+				if on {
+					do = trigger.Enable
+				}
+				changed, err := do(c.ctx(), c.pool, c.namespace(), args[0])
+				if err != nil {
+					return err
+				}
+				return s.printDone(deed{kind: "trigger", name: args[0], state: either(changed, verb+"d", "was "+verb+"d")})
+			})
+		},
+	}
+}
+
+func newTriggerDelete(s *session) *cobra.Command {
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:     "delete NAME",
+		Aliases: []string{"rm"},
+		Short:   "Delete a trigger, and its deliveries that are not acknowledged",
+		Example: "  nexus-node trigger delete -n shop mail-germans --dry-run",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.inNamespace(cmd, func(c *client) error {
+				var removed int64
+				err := c.change(dryRun, func(q nexus.DBTX) (err error) {
+					removed, err = trigger.Delete(c.ctx(), q, c.namespace(), args[0])
+					return err
+				})
+				if err != nil {
+					return err
+				}
+				state := strings.TrimSpace(fmt.Sprintf("%s with %d deliveries", would(dryRun, "deleted"), removed))
+				return s.printDone(deed{"trigger", args[0], state, dryRun})
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "do it, say what happened, and undo it")
+	return cmd
+}

@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// holds: T3, T6, T13
+func TestTriggers(t *testing.T) {
+	t.Parallel()
+	db, s := onDatabase(t)
+	db.Namespace("shop")
+	t.Log(db.URL)
+	type made struct{ Trigger, Handler, State, Secret string }
+	s.ok("trigger", "create", "-n", "shop", "mail", "order.*", "go:mail", "--contains", `{"a": 1}`, "--max-attempts", "5")
+	s.ok("trigger", "create", "-n", "shop", "mail", "order.*", "go:mail", "--contains", `{"a": 1}`, "--max-attempts", "5")
+	s.fails(exitFailed, []string{"NX212"}, "trigger", "create", "-n", "shop", "mail", "order.*", "go:other")
+	s.fails(exitUsage, []string{"--contains is not valid JSON"}, "trigger", "create", "-n", "shop", "x", "a", "go:a", "--contains", "{")
+	s.fails(exitNotFound, []string{"NX111"}, "trigger", "create", "-n", "shop", "x", "a", "sql:none")
+	s.ok("trigger", "create", "-n", "shop", "mail", "order.*", "go:other", "--replace", "--disabled")
+	type verdict struct {
+		Name, Target string
+		Fires        bool
+		Why          string
+	}
+	if d := cmp.Diff([]verdict{{"mail", "go:other", false, "disabled"}}, okJSON[[]verdict](s, "trigger", "test", "-n", "shop", "order.made")); d != "" {
+		t.Error(d)
+	}
+	for _, state := range []string{"enabled", "was enabled"} {
+		if d := cmp.Diff(made{Trigger: "mail", State: state}, okJSON[made](s, "trigger", "enable", "-n", "shop", "mail")); d != "" {
+			t.Error(d)
+		}
+	}
+	db.Exec("select core.emit('shop', 'order.made')")
+	type shown struct {
+		Name, Pattern, Target string
+		Enabled, Handled      bool
+	}
+	if d := cmp.Diff([]shown{{"mail", "order.*", "go:other", true, false}}, okJSON[[]shown](s, "trigger", "list", "-n", "shop")); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(shown{"mail", "order.*", "go:other", true, false}, okJSON[shown](s, "trigger", "show", "-n", "shop", "mail")); d != "" {
+		t.Error(d)
+	}
+	s.fails(exitNotFound, []string{`no trigger "none"`}, "trigger", "show", "-n", "shop", "none")
+	s.fails(exitFailed, []string{"NX223"}, "handler", "drop", "-n", "shop", "go:other")
+	s.ok("trigger", "disable", "-n", "shop", "mail")
+	s.ok("trigger", "delete", "-n", "shop", "mail", "--dry-run")
+	if d := cmp.Diff(made{Trigger: "mail", State: "deleted with 1 deliveries"}, okJSON[made](s, "trigger", "delete", "-n", "shop", "mail")); d != "" {
+		t.Error(d)
+	}
+	s.fails(exitNotFound, []string{"NX114"}, "trigger", "delete", "-n", "shop", "mail")
+	if m := okJSON[made](s, "handler", "create", "-n", "shop", "webhook:crm", "--url", "https://a.example/in"); len(m.Secret) < 30 || m.State != "created" {
+		t.Errorf("%+v", m)
+	}
+	if d := cmp.Diff(made{Handler: "webhook:crm", State: "was there"}, okJSON[made](s, "handler", "create", "-n", "shop", "webhook:crm", "--url", "https://a.example/in")); d != "" {
+		t.Error(d)
+	}
+	for _, state := range []string{"dropped", "is not there"} {
+		if d := cmp.Diff(made{Handler: "webhook:crm", State: state}, okJSON[made](s, "handler", "drop", "-n", "shop", "webhook:crm")); d != "" {
+			t.Error(d)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+create or replace function core.create_trigger(
+    p_namespace text, p_name text, p_source jsonb, p_target text, p_options jsonb = '{}')
+returns uuid
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_now      timestamptz := core_private.now();
+    v_source   record;
+    v_retry    record;
+    v_consumer text := 'triggers';
+    v_enabled  boolean := true;
+    v_there    core.triggers;
+    v_same     boolean;
+    v_id       uuid := gen_random_uuid();
+begin
+    perform core_private.require_consuming(p_namespace);
+    perform core_private.refuse_borrowed_session();
+    if (p_name ~ '^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$') is not true then
+        perform core_private.fail_trigger('p_name', format('trigger %s cannot be', coalesce(quote_literal(left(p_name, 150)), 'NULL')),
+            'A name is 1 to 100 of A-Z, a-z, 0-9 and ". _ / -", a letter or digit first.');
+    end if;
+    select * into v_source from core_private.check_trigger_source(p_source);
+    perform core_private.check_option_keys(p_options, '{retry,consumer,enabled,replace}');
+    if p_options ? 'consumer' then
+        if jsonb_typeof(p_options -> 'consumer') <> 'string' then
+            perform core_private.fail_option('consumer', p_options -> 'consumer', 'Give the name of a routed consumer.');
+        end if;
+        v_consumer := p_options ->> 'consumer';
+    end if;
+    if jsonb_typeof(p_options -> 'enabled') <> 'boolean' then
+        perform core_private.fail_option('enabled', p_options -> 'enabled', 'Give true or false.');
+    elsif jsonb_typeof(p_options -> 'replace') <> 'boolean' then
+        perform core_private.fail_option('replace', p_options -> 'replace', 'Give true or false.');
+    end if;
+    v_enabled := coalesce((p_options ->> 'enabled')::boolean, true);
+    select * into v_retry from core_private.trigger_retry(coalesce(p_options -> 'retry', '{}'));
+    perform core_private.lock_namespace(p_namespace, false);
+    perform from core.namespaces n where n.namespace = p_namespace for no key update;
+    perform core_private.name_handler(p_namespace, p_target, 'p_target');
+    perform core_private.open_routed(p_namespace, v_consumer);
+    select * into v_there from core.triggers t where t.namespace = p_namespace and t.name = p_name for update;
+    if found then
+        select d.pattern = v_source.pattern and d.filter is not distinct from v_source.filter
+               and v_there.target = p_target and v_there.consumer = v_consumer
+               and (not p_options ? 'enabled' or v_there.enabled = v_enabled)
+               and (v_there.retry_max_attempts, v_there.retry_backoff, v_there.retry_base_ms, v_there.retry_max_ms,
+                    v_there.retry_jitter)
+                   = (v_retry.max_attempts, v_retry.backoff, v_retry.base_ms, v_retry.max_ms, v_retry.jitter)
+          into v_same
+          from core.event_trigger_details d
+         where d.trigger_id = v_there.trigger_id;
+        if v_same then
+            return v_there.trigger_id;
+        elsif (p_options ->> 'replace')::boolean is not true then
+            raise exception using errcode = 'NX212', column = 'p_name',
+                message = format('trigger %s of namespace %s exists with another source, target, consumer or policy',
+                                 quote_literal(p_name), quote_literal(p_namespace)),
+                hint = 'core.trigger_status shows it; with the option replace it gets these.';
+        end if;
+        update core.triggers t
+           set target = p_target, consumer = v_consumer,
+               enabled = case when p_options ? 'enabled' then v_enabled else t.enabled end,
+               retry_max_attempts = v_retry.max_attempts, retry_backoff = v_retry.backoff,
+               retry_base_ms = v_retry.base_ms, retry_max_ms = v_retry.max_ms, retry_jitter = v_retry.jitter,
+               registered_by_principal = (select r.oid::regrole from pg_roles r where r.rolname = core_private.caller()),
+               registered_by = core_private.principal(), updated_at = v_now
+         where t.trigger_id = v_there.trigger_id;
+        update core.event_trigger_details d
+           set pattern = v_source.pattern, filter = v_source.filter
+         where d.trigger_id = v_there.trigger_id;
+        perform core_private.audit('replace_trigger', p_namespace, p_name, null, jsonb_build_object(
+            'source', p_source, 'target', p_target, 'options', p_options, 'before', v_there.target));
+        return v_there.trigger_id;
+    end if;
+    if (select count(*) from core.triggers t where t.namespace = p_namespace) >= 10000 then
+        raise exception using errcode = 'NX605', column = 'p_name',
+            message = format('namespace %s has 10000 triggers', quote_literal(p_namespace)),
+            hint = 'Delete some, or have one handler tell cases apart.';
+    end if;
+    insert into core.triggers (
+        trigger_id, namespace, name, kind, target, consumer, enabled, retry_max_attempts, retry_backoff, retry_base_ms,
+        retry_max_ms, retry_jitter, registered_by_principal, registered_by, created_at, updated_at)
+    values (
+        v_id, p_namespace, p_name, 'event', p_target, v_consumer, v_enabled, v_retry.max_attempts, v_retry.backoff,
+        v_retry.base_ms, v_retry.max_ms, v_retry.jitter,
+        (select r.oid::regrole from pg_roles r where r.rolname = core_private.caller()), core_private.principal(), v_now,
+        v_now);
+    insert into core.event_trigger_details (trigger_id, namespace, pattern, filter)
+    values (v_id, p_namespace, v_source.pattern, v_source.filter);
+    perform core_private.audit('create_trigger', p_namespace, p_name, null,
+        jsonb_build_object('source', p_source, 'target', p_target, 'options', p_options));
+    return v_id;
+end $$;
+comment on function core.create_trigger(text, text, jsonb, text, jsonb) is 'Has each event that matches delivered to a handler, in the transaction that emits it: p_source is {"event": {"pattern": …, "contains": …}}, where contains is an object that the payload has to contain; p_target the key of a handler (go:name, sql:name, webhook:name, workflow:name). Returns its id, also of one that is there alike. Options: retry (three attempts, exponential, 1 s to 5 min, 20 %; kept with the trigger), consumer (a routed one of its own; triggers), enabled (true), replace (false: a trigger of that name with other settings is a conflict; true: it gets these, for what is emitted from then on). Its deliveries are judged by the duties of who creates it. Who may consume or operate. Raises 42501, NX004, NX005, NX006, NX007, NX008, NX014, NX101, NX111, NX202, NX212, NX401, NX402, NX605.';

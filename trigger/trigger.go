@@ -1,0 +1,100 @@
+package trigger
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/google/uuid"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/db"
+)
+
+// Trigger has each event that matches delivered to Target.
+type Trigger struct {
+	Namespace nexus.Namespace
+	Name      string // 1 to 100 of A-Z, a-z, 0-9 and ". _ / -"
+	Event     Event
+	Target    string            // "go:mail", "sql:mail", "webhook:crm", "workflow:order"
+	Consumer  string            // "": triggers; else a routed consumer of its own, for what must not wait behind others
+	Disabled  bool              // created, not live
+	Replace   bool              // give a trigger of this name these settings, for what is emitted from then on
+	Retry     nexus.RetryPolicy // of its deliveries, kept with it; zero fields: 3 attempts, exponential, 1 s to 5 min, 20 %
+}
+
+// Event matches events by type and payload.
+type Event struct {
+	Pattern  string          // a type, "prefix.*", "prefix:*" or "*"
+	Contains json.RawMessage // an object that the payload must contain, as jsonb's @> has it; nil: any
+}
+
+// Create makes a trigger and returns its id, also of one that is there alike. One of that name with other settings is [nexus.ErrConflict], unless
+// Replace is set; what cannot be is [nexus.ErrInvalid], a function or webhook that is not there [nexus.ErrNotFound].
+func Create(ctx context.Context, q nexus.DBTX, t Trigger) (id uuid.UUID, err error) {
+	event := map[string]any{"pattern": t.Event.Pattern}
+	if t.Event.Contains != nil {
+		event["contains"] = t.Event.Contains
+	}
+	source, err := db.Payload("create_trigger", "p_source", map[string]any{"event": event})
+	if err != nil {
+		return id, err
+	}
+	o := db.NewOptions("create_trigger", "")
+	o.Text("consumer", t.Consumer)
+	o.Retry("retry", t.Retry)
+	o.Flag("replace", t.Replace)
+	if t.Disabled {
+		o.JSON("enabled", json.RawMessage("false"))
+	}
+	options, err := o.Encode()
+	if err != nil {
+		return id, err
+	}
+	var text string
+	if err := db.Call(ctx, q, "create_trigger", "select core.create_trigger($1::text, $2::text, $3::text::jsonb, $4::text, $5::text::jsonb)::text",
+		[]any{string(t.Namespace), t.Name, source, t.Target, options}, &text); err != nil {
+		return id, err
+	}
+	return uuid.Parse(text)
+}
+
+// Enable has emits that begin after the commit make deliveries by it; changed is false if they did.
+func Enable(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, name string) (changed bool, err error) {
+	err = db.Call(ctx, q, "enable_trigger", "select core.enable_trigger($1::text, $2::text)", []any{string(ns), name}, &changed)
+	return changed, err
+}
+
+// Disable has emits that begin after the commit make none; what is queued is handled. changed is false if they made none.
+func Disable(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, name string) (changed bool, err error) {
+	err = db.Call(ctx, q, "disable_trigger", "select core.disable_trigger($1::text, $2::text)", []any{string(ns), name}, &changed)
+	return changed, err
+}
+
+// Delete also removes its deliveries that are not acknowledged, and returns how many. A transactional handler of one of them fails at its acknowledgement.
+func Delete(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, name string) (removed int64, err error) {
+	err = db.Call(ctx, q, "delete_trigger", "select core.delete_trigger($1::text, $2::text)", []any{string(ns), name}, &removed)
+	return removed, err
+}
+
+// Verdict is what one trigger would do with an event.
+type Verdict struct {
+	TriggerID uuid.UUID
+	Name      string
+	Target    string
+	Why       string // the first reason against it: disabled, pattern, filter, depth, principal_revoked, no live node handles the target; "": it fires
+}
+
+// Test says what all triggers of a namespace would do with such an event, in the order of their names. It emits nothing.
+func Test(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, eventType string, payload any) ([]Verdict, error) {
+	text, err := db.Payload("test_triggers", "p_payload", payload)
+	if err != nil {
+		return nil, err
+	}
+	var raw []byte
+	if err := db.Call(ctx, q, "test_triggers", `select coalesce(jsonb_agg(jsonb_build_object('TriggerID', t.trigger_id, 'Name', t.name, 'Target', t.target, 'Why', coalesce(t.why, '')) order by t.name collate "C"), '[]')::text
+from core.test_triggers($1::text, $2::text, $3::text::jsonb) t`, []any{string(ns), eventType, text}, &raw); err != nil {
+		return nil, err
+	}
+	var all []Verdict
+	return all, json.Unmarshal(raw, &all)
+}
