@@ -160,7 +160,7 @@ begin
         select i.event_id, i.event_uid, %3$s, i.duplicate
           from %4$s
          order by i.n
-        $q$, v_src, v_plan.ctes || v_fire.ctes || v_broadcast, v_plan.default_id, v_rows,
+        $q$, v_src, v_fire.ctes || v_plan.ctes || v_broadcast, v_plan.default_id, v_rows,
         case when v_prioritised then ', priority' end, case when v_prioritised then ', e.priority' end)
     using p_now, p_namespace, p_event_types, p_payloads, p_options, v_keys, p_now + v_dedupe_for,
           core_private.principal(), p_event_uids, p_principals, v_pending, v_queued, v_plan.generation, v_priorities,

@@ -1,4 +1,5 @@
--- The policy of each row is the one that it carries, over the handler's over the consumer's over the namespace's. A retry whose
+-- The policy of each row is the one that it carries, over the handler's over the consumer's over the
+-- namespace's. A retry whose
 -- attempts are used up is buried. An express batch was never leased: its failures are counted as read
 -- here, and reads before that nobody answered are given back.
 --

@@ -8,7 +8,8 @@ declare
 begin
     if jsonb_typeof(p_source) is distinct from 'object' or jsonb_typeof(v_event) is distinct from 'object'
        or p_source - 'event' <> '{}' then
-        perform core_private.fail_trigger('p_source', format('%s is no source', coalesce(left(p_source::text, 200), 'NULL')),
+        perform core_private.fail_trigger('p_source',
+            format('%s is no source', coalesce(left(p_source::text, 200), 'NULL')),
             'Give {"event": {"pattern": "order.*", "contains": {"country": "DE"}}}; contains may be left out.');
     end if;
     perform core_private.check_option_keys(v_event, '{pattern,contains}', 'p_source');

@@ -17,14 +17,16 @@ begin
     perform core_private.require_consuming(p_namespace);
     perform core_private.refuse_borrowed_session();
     if (p_name ~ '^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$') is not true then
-        perform core_private.fail_trigger('p_name', format('trigger %s cannot be', coalesce(quote_literal(left(p_name, 150)), 'NULL')),
+        perform core_private.fail_trigger('p_name',
+            format('trigger %s cannot be', coalesce(quote_literal(left(p_name, 150)), 'NULL')),
             'A name is 1 to 100 of A-Z, a-z, 0-9 and ". _ / -", a letter or digit first.');
     end if;
     select * into v_source from core_private.check_trigger_source(p_source);
     perform core_private.check_option_keys(p_options, '{retry,consumer,enabled,replace}');
     if p_options ? 'consumer' then
         if jsonb_typeof(p_options -> 'consumer') <> 'string' then
-            perform core_private.fail_option('consumer', p_options -> 'consumer', 'Give the name of a routed consumer.');
+            perform core_private.fail_option('consumer', p_options -> 'consumer',
+                'Give the name of a routed consumer.');
         end if;
         v_consumer := p_options ->> 'consumer';
     end if;
@@ -63,7 +65,8 @@ begin
                enabled = case when p_options ? 'enabled' then v_enabled else t.enabled end,
                retry_max_attempts = v_retry.max_attempts, retry_backoff = v_retry.backoff,
                retry_base_ms = v_retry.base_ms, retry_max_ms = v_retry.max_ms, retry_jitter = v_retry.jitter,
-               registered_by_principal = (select r.oid::regrole from pg_roles r where r.rolname = core_private.caller()),
+               registered_by_principal = (
+                   select r.oid::regrole from pg_roles r where r.rolname = core_private.caller()),
                registered_by = core_private.principal(), updated_at = v_now
          where t.trigger_id = v_there.trigger_id;
         update core.event_trigger_details d
@@ -79,13 +82,13 @@ begin
             hint = 'Delete some, or have one handler tell cases apart.';
     end if;
     insert into core.triggers (
-        trigger_id, namespace, name, kind, target, consumer, enabled, retry_max_attempts, retry_backoff, retry_base_ms,
-        retry_max_ms, retry_jitter, registered_by_principal, registered_by, created_at, updated_at)
+        trigger_id, namespace, name, kind, target, consumer, enabled, retry_max_attempts, retry_backoff,
+        retry_base_ms, retry_max_ms, retry_jitter, registered_by_principal, registered_by, created_at, updated_at)
     values (
         v_id, p_namespace, p_name, 'event', p_target, v_consumer, v_enabled, v_retry.max_attempts, v_retry.backoff,
         v_retry.base_ms, v_retry.max_ms, v_retry.jitter,
-        (select r.oid::regrole from pg_roles r where r.rolname = core_private.caller()), core_private.principal(), v_now,
-        v_now);
+        (select r.oid::regrole from pg_roles r where r.rolname = core_private.caller()), core_private.principal(),
+        v_now, v_now);
     insert into core.event_trigger_details (trigger_id, namespace, pattern, filter)
     values (v_id, p_namespace, v_source.pattern, v_source.filter);
     perform core_private.audit('create_trigger', p_namespace, p_name, null,

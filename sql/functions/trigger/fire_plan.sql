@@ -42,7 +42,8 @@ begin
             select s.event_id, s.event_type, k.key
               from src s
              cross join lateral unnest(case
-                   when exists (select from candidates c where c.filter_key <> '') then core_private.payload_keys(s.payload)
+                   when exists (select from candidates c where c.filter_key <> '')
+                   then core_private.payload_keys(s.payload)
                    else '{""}' end) k(key)),
         hits as materialized (
             select h.*, s.message || h.marks || jsonb_build_object('sourceType', s.event_type) as routed_message,

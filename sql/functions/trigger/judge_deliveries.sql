@@ -10,10 +10,11 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_relation text := core_private.queue_relation(p_queue);
-    v_found    record;
-    v_ids      bigint[];
     v_bad      tid[];
-    v_n        bigint;
+    v_dropped  bigint[];
+    v_ids      bigint[];
+    v_cts      integer[];
+    v_reasons  text[];
 begin
     execute format($q$
         with m as materialized (
@@ -44,22 +45,20 @@ begin
                array_agg(b.reason) filter (where b.reason is not null) as reasons
           from bad b
         $q$, v_relation)
-       into v_found
+       into v_bad, v_dropped, v_ids, v_cts, v_reasons
       using tids || alone_tids, p_namespace;
-    v_bad := v_found.tids;
     if v_bad is null then
         return;
     end if;
-    dead_ids := dead_ids || v_found.ids;
-    dead_cts := dead_cts || v_found.cts;
-    dead_reasons := dead_reasons || v_found.reasons;
+    dead_ids := dead_ids || v_ids;
+    dead_cts := dead_cts || v_cts;
+    dead_reasons := dead_reasons || v_reasons;
     select array_agg(u.t order by u.n) into tids from unnest(tids) with ordinality u(t, n) where u.t <> all (v_bad);
     select array_agg(u.t order by u.n), array_agg(u.i order by u.n)
       into alone_tids, alone_ids
       from unnest(alone_tids, alone_ids) with ordinality u(t, i, n)
      where u.t <> all (v_bad);
-    v_ids := v_found.dropped;
-    if v_ids is not null then
+    if v_dropped is not null then
         execute format($q$
             with gone as (
                 delete from %s q where q.msg_id = any ($1) returning q.message)
@@ -69,7 +68,7 @@ begin
               from gone g
              group by 2, 3
             $q$, v_relation)
-          using v_ids, p_namespace, p_now;
+          using v_dropped, p_namespace, p_now;
     end if;
 end $$;
 comment on function core_private.judge_deliveries(text, text, timestamptz, tid[], tid[], bigint[], bigint[], integer[], text[]) is 'Takes out of what a claim found on the queue of a routed consumer what triggers made that were deleted, which is dropped, or whose role may not have it any more, which is to be buried.';

@@ -11,7 +11,8 @@ begin
     perform core_private.require_consuming(p_namespace);
     perform core_private.check_event_type(p_event_type);
     if p_payload is null or p_depth is null then
-        raise exception using errcode = 'NX006', column = case when p_payload is null then 'p_payload' else 'p_depth' end,
+        raise exception using errcode = 'NX006',
+            column = case when p_payload is null then 'p_payload' else 'p_depth' end,
             message = 'NULL is no payload and no depth', hint = 'Leave it out, or give one.';
     end if;
     return query

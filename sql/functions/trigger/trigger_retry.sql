@@ -12,7 +12,8 @@ begin
         perform core_private.fail_option('retry', p_retry, 'Give an object: max_attempts, shape, base, max, jitter.');
     end if;
     perform core_private.check_policy(p_retry, 'retry');
-    v_policy := '{"max_attempts": 3, "shape": "exponential", "base": "1 s", "max": "5 min", "jitter": 0.2}'::jsonb || p_retry;
+    v_policy := '{"max_attempts": 3, "shape": "exponential", "base": "1 s", "max": "5 min", "jitter": 0.2}'::jsonb
+        || p_retry;
     max_attempts := (v_policy ->> 'max_attempts')::integer;
     backoff := v_policy ->> 'shape';
     base_ms := (extract(epoch from (v_policy ->> 'base')::interval) * 1000)::bigint;
