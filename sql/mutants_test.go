@@ -98,7 +98,7 @@ var mutants = []mutant{
 	{"T6 what comes after the deletion", "core_private.judge_deliveries", []string{"where j.gone or r.is)", "where r.is)"}, "triggers/fire", false},
 	{"T6 deliveries go with it", "core.delete_trigger", []string{"delete from core.delayed d", "delete from core.delayed d using (select where false) x"}, "triggers/fire", false},
 	{"T6 a named handler stays", "core.drop_handler", []string{"    if found then\n        raise exception using errcode = 'NX223'", "    if false then\n        raise exception using errcode = 'NX223'"}, "triggers/create", true},
-	{"T6 disabled", "core_private.put_route", []string{" and t.enabled;", ";"}, "triggers/fire", false},
+	{"T6 disabled", "core_private.put_route", []string{" and t.enabled;", ";"}, "triggers/fire", true},
 	{"T13 a revoked role is a reason", "core.test_triggers", []string{"when core_private.trigger_trouble(t.namespace, t.registered_by_principal) then 'principal_revoked'", ""}, "triggers/fire", false},
 	{"T0 another function is a conflict", "core.create_handler", []string{"or not v_there.settings @> v_settings then", "or false then"}, "routed/handlers", false},
 	{"T0 another secret is a conflict", "core.create_handler", []string{"s.expires_at is null and s.secret = v_secret", "true"}, "routed/handlers", false},
