@@ -18,6 +18,7 @@ const (
 	CodeTrigger          = "NX014" // a trigger that cannot be
 	CodeSQLHandler       = "NX015" // a function that cannot handle events
 	CodeKey              = "NX016" // not a collection or key of the key-value store
+	CodeOutbox           = "NX018" // not an outbox queue, lane, or message for one
 
 	CodeNoNamespace      = "NX101"
 	CodeNoConsumer       = "NX102"
@@ -32,6 +33,8 @@ const (
 	CodeQueueLost        = "NX110" // the queue is registered, and its tables are missing
 	CodeNoHandler        = "NX111" // no handler has that key
 	CodeNoTrigger        = "NX114"
+
+	CodeNoLane = "NX115" // no such outbox queue or lane
 
 	CodeNamespaceDiffers      = "NX201" // the namespace exists with other options
 	CodeQueueNameTaken        = "NX202" // the physical queue name belongs to another namespace
@@ -53,6 +56,10 @@ const (
 	CodeDeadLetterClaimed     = "NX217" // somebody else holds a claim on it
 	CodeHandlerInUse          = "NX223" // triggers name the handler, or deliver to the consumer
 
+	CodeOutboxDiffers = "NX221" // the outbox queue exists with other settings
+	CodeNotFirst      = "NX224" // something was written before in the transaction
+	CodeLaneHeld      = "NX222" // a processor holds the lane
+
 	CodeLeaseLost      = "NX301"
 	CodeNodeSuperseded = "NX302" // a newer incarnation of the node took over
 	CodeClaimLost      = "NX303" // of a dead letter: its time is over, or another has it
@@ -70,6 +77,8 @@ const (
 	CodeNotTrusted      = "NX507" // who owns, or may do, what the installer would run
 
 	CodeSchemaUnreleased = "NX508" // of before version 0.1.0
+
+	CodeLanesForeign = "NX509" // the lanes are of another server
 
 	CodePayloadTooLarge  = "NX601"
 	CodeTooManyEvents    = "NX602" // in one batch

@@ -84,6 +84,9 @@ var arguments = map[string]string{
 	"p_event_id": "1", "p_state": "'active'", "p_producer_node_id": "'n1'", "p_schedule_id": "'00000000-0000-0000-0000-000000000001'",
 	"p_task_id": "'00000000-0000-0000-0000-00000000007a'", "p_force": "true",
 	"emit_batch p_options": "null", "run_sweep p_name": "'partitions'", "claim_batch p_lease": "null", "claim_sql p_owner": "null", "p_within": "'5 s'", "purge_queue p_confirm": "'core_events_shop'",
+	"outbox_enqueue p_queue": "'jobs'", "outbox_enqueue_batch p_queue": "'jobs'", "outbox_pace p_queue": "'jobs'", "lanes_due p_queue": "'jobs'", "lane_pause p_queue": "'jobs'", "lane_resume p_queue": "'jobs'", "lane_skip p_queue": "'jobs'", "outbox_drop_queue p_queue": "'jobs'", "outbox_register_queue p_queue": "'more'",
+	"p_lanes": "2", "p_lane": "0", "p_body": "'x'", "p_body_type": "'t'", "p_bodies": "array['x']::pg_catalog.bytea[]", "p_body_types": "array['t']", "outbox_enqueue p_key": "'k'", "outbox_enqueue_batch p_keys": "array['k']",
+	"p_lane_id": "1", "p_lane_ids": "array[1]", "p_tokens": "array[pg_catalog.gen_random_uuid()]",
 }
 
 // No call as any duty runs what its caller planted, whatever the search path says and whatever it hands in as one.
@@ -92,6 +95,7 @@ func TestNothingPlantedRuns(t *testing.T) {
 	db := dbtest.New(t)
 	plant(t, db)
 	db.Namespace("shop")
+	db.Exec("select core.outbox_register_queue('shop', 'jobs', 1)")
 	db.Exec(`select core.emit_batch('shop', array_fill('a.b'::text, array[20]), array_fill('1'::jsonb, array[20]));
 		insert into core.scheduled_tasks (task_id, namespace, name, cron_expression, event_type, payload)
 		values ('00000000-0000-0000-0000-00000000007a', 'shop', 't', '0 * * * *', 'a.b', '{}');

@@ -37,6 +37,9 @@ func Fill(t testing.TB, db *dbtest.DB, size Size) {
 	for from := 1; from <= size.Namespaces; from += namespaces {
 		db.Exec("select core.create_namespace('ns' || g) from generate_series($1::int, $2::int) g", from, min(from+namespaces-1, size.Namespaces))
 	}
+	db.Exec("select core.outbox_register_queue('ns' || g, 'jobs', 4) from generate_series(1, least(20, $1::int)) g", size.Namespaces)
+	db.Exec(`select count(*) from generate_series(1, least(20, $1::int)) g
+		cross join lateral core.outbox_enqueue_batch('ns' || g, 'jobs', array_fill('x'::bytea, array[500]), array_fill('t'::text, array[500])) m`, size.Namespaces)
 	db.Exec("select core_node.register_node('ns' || 1 + g % $1::int, 'node' || g, true, array['type.*']) from generate_series(1, 2 * $1::int) g", size.Namespaces)
 	for _, fill := range []struct {
 		n   int

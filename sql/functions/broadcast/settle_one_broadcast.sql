@@ -63,7 +63,8 @@ begin
                        ($1).headers, $6 as attempts, $7 as first_attempt_at, $8 as last_attempt_at,
                        $9 as failed_at, $10 as reason, $11 as last_error,
                        ($1).message ->> 'orderingKey' as ordering_key,
-                       ($1).replay_of, ($1).replay_count, ($1).node_id as node_id, 1 as position),
+                       ($1).replay_of, ($1).replay_count, ($1).node_id as node_id, 1 as position,
+                       null::bytea as body, null::text as body_type, null::integer as lane, null::bigint as lane_seq),
             %s
             select l.dead_letter_id
               from ledger l

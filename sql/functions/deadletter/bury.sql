@@ -58,7 +58,8 @@ begin
                    k.attempts, k.first_at as first_attempt_at, k.last_read_at as last_attempt_at, $8 as failed_at,
                    k.reason, coalesce(k.error, k.reason) as last_error,
                    case when k.envelope then k.message ->> 'orderingKey' end as ordering_key,
-                   k.replay_of, k.replays as replay_count, $9 as node_id, k.msg_id as position
+                   k.replay_of, k.replays as replay_count, $9 as node_id, k.msg_id as position,
+                   null::bytea as body, null::text as body_type, null::integer as lane, null::bigint as lane_seq
               from known k),
         copy as (
             insert into %2$s (msg_id, vt, message, headers) overriding system value

@@ -18,7 +18,7 @@ as $$
             insert into core.dead_letters (
                 namespace, consumer, event_type, source_kind, source_ref, round,
                 queue_name, msg_id, dlq_msg_id, event_id, event_uid,
-                payload, envelope, headers,
+                payload, envelope, headers, body, body_type, lane, lane_seq,
                 attempts, first_attempt_at, last_attempt_at, failed_at, reason, last_error,
                 ordering_key, replay_of, replay_count)
             select d.namespace, d.consumer, d.event_type, d.source_kind, d.source_ref,
@@ -27,7 +27,7 @@ as $$
                               where l.source_kind = d.source_kind and l.source_ref = d.source_ref), 0)
                        + row_number() over (partition by d.source_ref order by d.position) - 1,
                    d.queue_name, d.msg_id, d.dlq_msg_id, d.event_id, d.event_uid,
-                   d.payload, d.envelope, d.headers,
+                   d.payload, d.envelope, d.headers, d.body, d.body_type, d.lane, d.lane_seq,
                    d.attempts, d.first_attempt_at, d.last_attempt_at, d.failed_at, d.reason, d.last_error,
                    d.ordering_key, d.replay_of, d.replay_count
               from dead d

@@ -12,7 +12,7 @@ as $$
     values
         ('delivery', 'redeliver', 'why_not_redelivered'),
         ('broadcast', 'rebroadcast', 'why_not_rebroadcast'),
-        ('lane', null, null),
+        ('lane', 'enqueue_again', 'why_not_enqueued_again'),
         ('task', 'refire', 'why_not_refired'),
         ('trigger', null, null),
         ('workflow_step', null, null),

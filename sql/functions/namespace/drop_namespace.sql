@@ -62,7 +62,11 @@ begin
                select
                  from core_private.broadcast_cursors c
                 cross join core_private.unread_of(c.node_id) u
-                where c.namespace = p_namespace and u.unread + u.retrying > 0) then
+                where c.namespace = p_namespace and u.unread + u.retrying > 0)
+           or exists (
+               select
+                 from core.consumers c
+                where c.namespace = p_namespace and c.kind = 'outbox' and core_private.outbox_holds(c.consumer_id)) then
             v_held := true;
         end if;
         for v_queue in

@@ -16,7 +16,7 @@ begin
        and n.named_consumers is distinct from exists (
            select
              from core.consumers c
-            where c.namespace = n.namespace and c.name <> 'default' and not c.routed);
+            where c.namespace = n.namespace and c.name <> 'default' and not c.routed and c.kind <> 'outbox');
     return null;
 end $$;
 comment on function core_private.note_named_consumers() is 'Keeps core.namespaces.named_consumers.';

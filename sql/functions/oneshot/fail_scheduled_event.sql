@@ -30,7 +30,8 @@ begin
                        ($2).attempts, ($2).first_failed_at as first_attempt_at, $3 as last_attempt_at,
                        $3 as failed_at, 'attempts used up' as reason, ($2).last_error,
                        ($2).metadata ->> 'ordering_key' as ordering_key,
-                       b.last_id as replay_of, b.rounds as replay_count, null::text as node_id, 1 as position
+                       b.last_id as replay_of, b.rounds as replay_count, null::text as node_id, 1 as position,
+                       null::bytea as body, null::text as body_type, null::integer as lane, null::bigint as lane_seq
                   from (select jsonb_build_object('namespace', $1, 'scheduleId', ($2).schedule_id) as ref) k
                  cross join lateral (
                      select max(l.dead_letter_id) as last_id, count(*) as rounds

@@ -30,6 +30,12 @@ begin
             select k
               from core.namespaces n
              where k = core_private.broadcast_key(n.namespace) and n.namespace = substr(k, 12)
+               and core_private.has_duty(n.namespace, 'consume', n.restricted)
+             union all
+            select k
+              from core.consumers c
+              join core.namespaces n on n.namespace = c.namespace
+             where k ^@ 'outbox ' and c.kind = 'outbox' and k = core_private.outbox_key(c.namespace, c.name)
                and core_private.has_duty(n.namespace, 'consume', n.restricted)) w
          order by w.key
         on conflict (key) do update
@@ -39,4 +45,4 @@ begin
         null;
     end;
 end $$;
-comment on function core_node.wait_for_wake(text[], interval) is 'For nodes: says that somebody waits for these queues, for the broadcasts of a namespace (broadcasts: and its name), or for the key timers, so that emit and schedules notify on channel nexus_wake. Zero ends the waiting. Raises NX006.';
+comment on function core_node.wait_for_wake(text[], interval) is 'For nodes: says that somebody waits for these queues, for the broadcasts of a namespace (broadcasts: and its name), for an outbox queue (outbox, its namespace and its name), or for the key timers, so that emit and schedules notify on channel nexus_wake. Zero ends the waiting. Raises NX006.';

@@ -24,6 +24,8 @@ as $$
         ('set_aside', 'core_private.set_aside()', '10 seconds', 'tick', 900),
         ('kv', 'core_private.expire_kv()', '10 seconds', 'tick', 910),
         ('requests', 'core_private.expire_requests()', '10 seconds', 'tick', 920),
+        -- Late, since where it drops a partition lanes stay locked until the tick commits.
+        ('lanes', 'core_private.maintain_lanes()', '10 seconds', 'tick', 990),
         -- Last in a tick: until it commits, a node that registers waits for it.
         ('park', 'core_private.park_unhandled()', '10 seconds', 'tick', 1000),
         -- After all others: where it drops a month, the log stays locked until the tick commits.

@@ -22,7 +22,7 @@ func TestDryRunsSaySo(t *testing.T) {
 	db.Exec("select core_node.register_node('shop', 'n', true, '{}')")
 	db.Exec("select core.schedule_task('shop', 'nightly', '0 3 * * *', 'a')")
 	db.Exec("update core_private.sweeps set failures = 3, last_error = 'boom' where name = 'reap'")
-	db.Exec("select core.create_webhook('shop', 'hook', 'https://a.example', '{never}'), core.create_ingress_token('shop', 'web'), core.kv_set('shop', 'settings', 'theme', '1'), core.create_consumer('shop', 'mailer', '{never}'), core.create_handler('shop', 'go:spare'), core.create_trigger('shop', 'mail', '{\"event\": {\"pattern\": \"never\"}}', 'go:mail')")
+	db.Exec("select core.create_webhook('shop', 'hook', 'https://a.example', '{never}'), core.create_ingress_token('shop', 'web'), core.kv_set('shop', 'settings', 'theme', '1'), core.outbox_register_queue('shop', 'jobs', 1), core.create_consumer('shop', 'mailer', '{never}'), core.create_handler('shop', 'go:spare'), core.create_trigger('shop', 'mail', '{\"event\": {\"pattern\": \"never\"}}', 'go:mail')")
 	pending := dbtest.Get[string](db, "select core.schedule_event('shop', 'a', '{}', core.now() + interval '1 day')::text")
 	db.Exec(`do $$ declare m record; begin
 		select * into m from core_node.claim('core_events_shop', '{a}', '{1}', 1, '30 s') where outcome = 'claimed';
@@ -49,6 +49,8 @@ func TestDryRunsSaySo(t *testing.T) {
 		"kv delete":      "-n shop settings theme",
 		"trigger delete": "-n shop mail",
 		"handler drop":   "-n shop go:spare",
+		"outbox drop":    "-n shop jobs --confirm jobs --force",
+		"outbox skip":    "-n shop jobs 0 --reason x",
 		"webhook drop":   "-n shop hook",
 		"namespace drop": "shop --confirm shop --force",
 		"node drain":     "n",

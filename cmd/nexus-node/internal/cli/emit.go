@@ -80,25 +80,34 @@ comes on stdin. Without one it is {}.`,
 // payload reads it from where the command line says. Nothing is read from stdin unless asked for: in a script stdin may be
 // anything, or stay open for ever.
 func (s *session) payload(cmd *cobra.Command, arg []string, file string) (any, error) {
+	body, err := s.bytes(cmd, "the payload", arg, file)
+	if err != nil || body == nil {
+		return nil, err
+	}
+	return json.RawMessage(body), nil
+}
+
+// bytes are those of an argument, a file or stdin; nil if none was given. what names them in errors.
+func (s *session) bytes(cmd *cobra.Command, what string, arg []string, file string) ([]byte, error) {
+	var body []byte
+	var err error
 	switch {
 	case len(arg) == 1 && file != "":
-		return nil, usage(cmd, "the payload is given twice, as an argument and by --file")
+		return nil, usage(cmd, what+" is given twice, as an argument and by --file")
 	case len(arg) == 1 && arg[0] != "-":
-		return json.RawMessage(arg[0]), nil
+		return []byte(arg[0]), nil
 	case len(arg) == 1, file == "-":
-		body, err := io.ReadAll(s.Stdin)
-		if err != nil {
-			return nil, fmt.Errorf("read the payload from stdin: %w", err)
+		if body, err = io.ReadAll(s.Stdin); err != nil {
+			return nil, fmt.Errorf("read %s from stdin: %w", what, err)
 		}
-		return json.RawMessage(body), nil
 	case file != "":
-		body, err := os.ReadFile(file)
-		if err != nil {
-			return nil, fmt.Errorf("read the payload: %w", err)
+		if body, err = os.ReadFile(file); err != nil {
+			return nil, fmt.Errorf("read %s: %w", what, err)
 		}
-		return json.RawMessage(body), nil
+	default:
+		return nil, nil
 	}
-	return nil, nil
+	return append([]byte{}, body...), nil
 }
 
 func headerMap(cmd *cobra.Command, pairs []string) (map[string]string, error) {

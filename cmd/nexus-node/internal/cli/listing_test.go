@@ -23,6 +23,7 @@ func threeOfAll(t *testing.T) (*dbtest.DB, *shell) {
 		db.Exec("select core.create_ingress_token($1, 'billing')", ns)
 		db.Exec(`select core.create_trigger($1, 't' || i, '{"event": {"pattern": "never"}}', 'go:mail') from generate_series(1, 3) i`, ns)
 		db.Exec("select core.kv_set($1, 'settings', 'key' || i, to_jsonb(i)) from generate_series(1, 3) i", ns)
+		db.Exec("select core.outbox_register_queue($1, q, 3) from unnest('{jobs,more,other}'::text[]) q", ns)
 		db.Exec(`insert into core_private.sql_handlers (consumer_id, function, owner, created_by, created_at)
 			select consumer_id, 'app.f(jsonb)', 'nexus_consumer'::regrole, 'x', core.now() from core.consumers where namespace = $1 and name = 'default'`, ns)
 		db.Exec("select core.schedule_task($1, 'nightly', '0 3 * * *', 'a')", ns)
@@ -57,7 +58,7 @@ func lists(t *testing.T, visit func(verb string, cmd *cobra.Command)) {
 // of are the arguments of those lists that need some.
 var of = map[string]string{
 	"queue peek": "core_events_shop", "task history": "nightly -n shop", "events attempts": "01900000-0000-7000-8000-00000000beef -n shop",
-	"kv list": "settings",
+	"kv list": "settings", "outbox lanes": "jobs",
 }
 
 // What a list leaves out is said, with how much it is and how to see it.

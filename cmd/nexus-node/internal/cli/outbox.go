@@ -1,0 +1,260 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/readmodel"
+	"github.com/nexuspg/nexus/outbox"
+)
+
+func newOutbox(s *session) *cobra.Command {
+	return group(&cobra.Command{
+		Use:     "outbox",
+		Short:   "Register outbox queues, put messages on them, look at their lanes and have these go on",
+		Example: "  nexus-node outbox lanes -n shop payments",
+	}, newOutboxQueues(s), newOutboxLanes(s), newOutboxRegister(s), newOutboxEnqueue(s),
+		newLaneSwitch(s, "pause", nil, "Let nobody take up more messages of a lane", "paused", "was paused", outbox.Pause),
+		newLaneSwitch(s, "resume", []string{"release"}, "Have a lane go on that was paused, has halted, or waits for an attempt", "resumed", "went on", outbox.Resume),
+		newLaneSkip(s), newOutboxDrop(s), newOutboxRebase(s))
+}
+
+func newOutboxQueues(s *session) *cobra.Command {
+	cmd := s.newList("List the outbox queues of the namespace, or of all, with their settings", `  nexus-node outbox list -n shop
+  nexus-node outbox list -n "" -o json`, readmodel.OutboxQueues)
+	cmd.Aliases = append(cmd.Aliases, "queues")
+	return cmd
+}
+
+func newOutboxLanes(s *session) *cobra.Command {
+	var p page
+	cmd := &cobra.Command{
+		Use:   "lanes QUEUE",
+		Short: "List the lanes of a queue: how far each is, how far behind, who holds it, and why it does not go on",
+		Example: `  nexus-node outbox lanes -n shop payments
+  nexus-node outbox lanes -n shop payments -o json | jq '.[] | select(.why)'`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.list(cmd, p, func(namespace string) readmodel.List { return readmodel.Lanes(namespace, args[0]) })
+		},
+	}
+	p.add(cmd)
+	return cmd
+}
+
+func newOutboxRegister(s *session) *cobra.Command {
+	var (
+		opts    outbox.QueueOptions
+		profile string
+		lanes   int
+	)
+	cmd := &cobra.Command{
+		Use:   "register NAME --lanes N",
+		Short: "Make an outbox queue, or see that there is one with these settings",
+		Long: `Make an outbox queue, or see that there is one with these settings. What is left out is as it is, of a new queue the default. How many
+lanes there are bounds how many messages are handled at once; it cannot be changed later without emptying the queue.`,
+		Example: `  nexus-node outbox register -n shop payments --lanes 8
+  nexus-node outbox register -n shop ledger --lanes 1 --strict --halt`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.Profile = outbox.Profile(profile)
+			return s.inNamespace(cmd, func(c *client) error {
+				made, err := outbox.RegisterQueue(c.ctx(), c.pool, c.namespace(), args[0], lanes, &opts)
+				if err != nil {
+					return err
+				}
+				return s.printDone(deed{kind: "outbox queue", name: args[0], state: either(made, "registered", "was there")})
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&lanes, "lanes", 0, "how many lanes, 1 to 4,096")
+	f.StringVar(&profile, "profile", "", "how processors pace themselves: default, low_latency, high_throughput or relaxed")
+	f.BoolVar(&opts.Strict, "strict", false, "messages of a lane are in the order in which their transactions commit")
+	f.IntVar(&opts.MaxBodyBytes, "max-body-bytes", 0, "the largest body that it takes; 0: 65536")
+	f.BoolVar(&opts.Halt, "halt", false, "a message whose attempts are used up stops its lane, and is no dead letter")
+	return cmd
+}
+
+func newOutboxEnqueue(s *session) *cobra.Command {
+	var (
+		m    outbox.Message
+		file string
+	)
+	cmd := &cobra.Command{
+		Use:   "enqueue QUEUE [BODY]",
+		Short: "Put a message at the end of a lane",
+		Long: `Put a message at the end of a lane, which its key picks. The body is the second argument, or a file, or, where either is "-", what comes
+on stdin: bytes as they are.`,
+		Example: `  nexus-node outbox enqueue -n shop payments '{"amount": 12}' --key customer-7 --type application/json
+  nexus-node outbox enqueue -n shop scans -f page.tiff --type image/tiff`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			body, err := s.bytes(cmd, "BODY", args[1:], file)
+			if err != nil {
+				return err
+			}
+			if body == nil {
+				return usage(cmd, "BODY is missing")
+			}
+			m.Queue, m.Body = args[0], body
+			return s.inNamespace(cmd, func(c *client) error {
+				r, err := outbox.Enqueue(c.ctx(), c.pool, c.namespace(), m)
+				if err != nil {
+					return err
+				}
+				if s.format == asJSON {
+					return s.printJSON(r)
+				}
+				return s.printFields([]string{"message_id", "lane", "duplicate"}, []string{strconv.FormatInt(r.ID, 10), strconv.Itoa(r.Lane), strconv.FormatBool(r.Duplicate)})
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&file, "file", "f", "", `read the body from this file; "-" is stdin`)
+	f.StringVar(&m.Type, "type", "text/plain", "what the body is")
+	f.StringVar(&m.Key, "key", "", "picks the lane; messages of one key are in order")
+	f.StringVar(&m.DedupeKey, "dedupe-key", "", "while it is remembered a second message with it is not enqueued")
+	return cmd
+}
+
+// laneOf is the argument LANE.
+func laneOf(cmd *cobra.Command, arg string) (int, error) {
+	n, err := strconv.Atoi(arg)
+	if err != nil || n < 0 {
+		return 0, usage(cmd, "LANE is a number from 0 on, not "+quote(arg))
+	}
+	return n, nil
+}
+
+// newLaneSwitch is pause or resume: done says that it was done, was that there was nothing to do.
+func newLaneSwitch(
+	s *session, verb string, aliases []string, short, done, was string,
+	do func(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, queue string, lane int, reason string) (bool, error),
+) *cobra.Command {
+	var reason string
+	cmd := &cobra.Command{
+		Use:     verb + " QUEUE LANE",
+		Aliases: aliases,
+		Short:   short,
+		Example: "  nexus-node outbox " + verb + " -n shop payments 3 --reason 'ticket 812'",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			n, err := laneOf(cmd, args[1])
+			if err != nil {
+				return err
+			}
+			return s.inNamespace(cmd, func(c *client) error {
+				changed, err := do(c.ctx(), c.pool, c.namespace(), args[0], n, reason)
+				if err != nil {
+					return err
+				}
+				return s.printDone(deed{kind: "lane", name: args[0] + " " + args[1], state: either(changed, done, was)})
+			})
+		},
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "why, for the audit log")
+	return cmd
+}
+
+func newLaneSkip(s *session) *cobra.Command {
+	var (
+		reason string
+		dryRun bool
+	)
+	cmd := &cobra.Command{
+		Use:   "skip QUEUE LANE --reason WHY",
+		Short: "Make a dead letter of the message that a lane stands at, and have the lane go on",
+		Long: `Make a dead letter of the message that a lane stands at, and have the lane go on, also if it had halted. It is refused while a processor
+holds the lane: pause it, and wait for the end of its lease.
+
+--dry-run does it in a transaction and rolls that back.`,
+		Example: `  nexus-node outbox skip -n shop payments 3 --reason 'booked by hand' --dry-run
+  nexus-node outbox skip -n shop payments 3 --reason 'booked by hand'`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			n, err := laneOf(cmd, args[1])
+			if err != nil {
+				return err
+			}
+			return s.inNamespace(cmd, func(c *client) error {
+				var seq int64
+				skip := func(q nexus.DBTX) (err error) {
+					seq, err = outbox.Skip(c.ctx(), q, c.namespace(), args[0], n, reason)
+					return err
+				}
+				if err := c.change(dryRun, skip); err != nil {
+					return err
+				}
+				name := args[0] + " " + args[1]
+				if seq > 0 {
+					name += fmt.Sprintf(" at message %d", seq)
+				}
+				return s.printDone(deed{"lane", name, would(dryRun, either(seq > 0, "skipped", "left as it is, since it stands at no message")), dryRun})
+			})
+		},
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "why; the dead letter keeps it")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "do it, say what happened, and roll back")
+	return cmd
+}
+
+func newOutboxDrop(s *session) *cobra.Command {
+	var (
+		confirm       string
+		force, dryRun bool
+	)
+	cmd := &cobra.Command{
+		Use:     "drop NAME --confirm NAME",
+		Aliases: []string{"rm"},
+		Short:   "Drop an outbox queue",
+		Long: `Drop an outbox queue; its processors lose their lanes. While it has messages that have not ended, or dead letters that are unresolved, it is
+refused, unless --force says to lose what waits; dead letters stay.
+
+--dry-run drops it in a transaction and rolls that back: it is refused for the same reasons as the real thing.`,
+		Example: `  nexus-node outbox drop -n shop payments --confirm payments --dry-run
+  nexus-node outbox drop -n shop payments --confirm payments --force`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if confirm != args[0] {
+				return usage(cmd, either(confirm == "", "--confirm is missing", "--confirm is "+quote(confirm))+"; it takes the queue's name once more, "+quote(args[0]))
+			}
+			return s.inNamespace(cmd, func(c *client) error {
+				drop := func(q nexus.DBTX) error { return outbox.DropQueue(c.ctx(), q, c.namespace(), args[0], force) }
+				if err := c.change(dryRun, drop); err != nil {
+					return err
+				}
+				return s.printDone(deed{"outbox queue", args[0], would(dryRun, "dropped"), dryRun})
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&confirm, "confirm", "", "the queue's name once more")
+	f.BoolVar(&force, "force", false, "drop it although it has messages, which are lost, or dead letters")
+	f.BoolVar(&dryRun, "dry-run", false, "do it, say what happened, and roll back")
+	return cmd
+}
+
+func newOutboxRebase(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use:   "rebase",
+		Short: "After a restore from a dump: have lanes go on where they were, on this server",
+		Long: `After a restore from a dump: have the lanes of all namespaces go on where they were, on this server. Nothing is lost or repeated by it, and
+lanes that are of this server already are left. It takes an administrator.`,
+		Example: "  nexus-node outbox rebase",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return s.connected(cmd, func(c *client) error {
+				n, err := outbox.Rebase(c.ctx(), c.pool)
+				if err != nil {
+					return err
+				}
+				return s.printDone(deed{kind: "lanes", name: strconv.Itoa(n), state: "rebased"})
+			})
+		},
+	}
+}

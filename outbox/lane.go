@@ -1,0 +1,295 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/invoke"
+	"github.com/nexuspg/nexus/internal/work"
+)
+
+// lane is one of a queue.
+type lane struct{ id, n int }
+
+// worker works one lane until it has no more, or somebody else wants the place.
+type worker struct {
+	r     *runner
+	lane  lane
+	batch int
+	most  int // messages; 0: any number
+	did   int
+
+	token uuid.UUID
+	from  int64 // number of the last message that had ended when the batch came
+	items []*Item
+	done  int // of items, and not settled yet
+}
+
+// run fetches, handles and settles. A batch that went well is settled by the next fetch.
+func (w *worker) run(ctx context.Context) error {
+	defer w.forget()
+	for {
+		if err := w.fetch(ctx); err != nil || len(w.items) == 0 {
+			if lost(err) {
+				w.report(err)
+				err = nil
+			}
+			return err
+		}
+		more, err := w.handle(ctx)
+		if err != nil || !more {
+			return err
+		}
+		w.did += w.done
+		full := w.most > 0 && w.did >= w.most
+		if ctx.Err() != nil || full || w.r.waiting.Load() > 0 || w.r.share.Others() {
+			return w.settle(work.Result{Action: work.Release}, 0, 1)
+		}
+	}
+}
+
+// fetch settles what was done and gets the next messages. It is the whole of its transaction. What the node has begun to settle is settled
+// also while it drains.
+func (w *worker) fetch(ctx context.Context) error {
+	if w.token != uuid.Nil {
+		ctx = context.WithoutCancel(ctx)
+	}
+	ctx, cancel := context.WithTimeout(ctx, exchange)
+	defer cancel()
+	lease, limit := w.r.p.lease(w.r.h), w.batch
+	if w.most > 0 {
+		limit = min(limit, w.most-w.did)
+	}
+	sent := time.Now()
+	rows, err := w.r.h.Own.Query(ctx, `select token, seq, message_id, coalesce(key, ''), body, body_type, created_at, attempt
+		from core_node.fetch_lane($1, $2, $3, $4, $5, $6, $7, $8)`,
+		w.lane.id, w.r.h.NodeID, limit, lease, nullable(w.token), w.from, w.done, w.lastID())
+	if err != nil {
+		return db.Error(ctx, "fetch_lane", err)
+	}
+	w.forget()
+	w.items, w.done, w.token = nil, 0, uuid.Nil
+	w.items, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*Item, error) {
+		m := &Item{Lane: w.lane.n, Message: Message{Queue: w.r.p.queue}}
+		err := row.Scan(&w.token, &m.Seq, &m.ID, &m.Key, &m.Body, &m.Type, &m.CreatedAt, &m.Attempt)
+		return m, err
+	})
+	if err != nil {
+		return db.Error(ctx, "fetch_lane", err)
+	}
+	if len(w.items) > 0 {
+		w.from = w.items[0].Seq - 1
+		w.r.mu.Lock()
+		w.r.held[w.lane.id] = &hold{token: w.token, until: sent.Add(lease)}
+		w.r.mu.Unlock()
+	}
+	return nil
+}
+
+// nullable is NULL for no token.
+func nullable(token uuid.UUID) *uuid.UUID {
+	if token == uuid.Nil {
+		return nil
+	}
+	return &token
+}
+
+// lastID is that of the last message that was done and not settled; nil: none was.
+func (w *worker) lastID() *int64 {
+	if w.done == 0 {
+		return nil
+	}
+	return &w.items[w.done-1].ID
+}
+
+// forget says that the lane is not in hand any more.
+func (w *worker) forget() {
+	w.r.mu.Lock()
+	defer w.r.mu.Unlock()
+	delete(w.r.held, w.lane.id)
+}
+
+// handle has the messages handled. more says that all went well and the lane is still in hand.
+func (w *worker) handle(ctx context.Context) (more bool, err error) {
+	if w.r.p.alone != nil {
+		return w.leased(ctx)
+	}
+	return w.inTx()
+}
+
+// leased has one message handled after the other, until ctx ends.
+func (w *worker) leased(ctx context.Context) (more bool, err error) {
+	for i, m := range w.items {
+		if i > 0 && ctx.Err() != nil {
+			w.did += i
+			return false, w.settle(work.Result{Action: work.Release}, 0, 1)
+		}
+		e, cause, late := w.call(func(ctx context.Context, _ func() bool) error { return w.r.p.alone(ctx, m) })
+		if res := invoke.Judge(e, cause, w.r.p.timeout(w.r.h)); res.Action != work.Ack {
+			w.stuck(late, nil)
+			w.did += i
+			return false, w.settle(res, 0, 1)
+		}
+		w.done = i + 1
+	}
+	return true, nil
+}
+
+// inTx has the messages handled in one transaction, in which they are settled too.
+func (w *worker) inTx() (more bool, err error) {
+	parent := w.r.h.Handling
+	tx, err := invoke.Begin(parent, w.r.h.Handlers, w.r.h.Session, false, "")
+	if err != nil {
+		if parent.Err() == nil && !db.Unavailable(err) {
+			return false, err
+		}
+		return false, errors.Join(err, w.settle(work.Result{Action: work.Release, After: time.Second}, 0, 1))
+	}
+	at, of := 0, len(w.items)
+	e, cause, late := w.call(func(ctx context.Context, over func() bool) error {
+		if w.r.p.batch != nil {
+			lent, back := tx.Lend()
+			defer back()
+			return w.r.p.batch(ctx, lent, w.items)
+		}
+		of = 1
+		for i, m := range w.items {
+			if over() {
+				return nil
+			}
+			at = i
+			lent, back := tx.Lend()
+			err := w.r.p.one(ctx, lent, m)
+			back()
+			if err == nil {
+				err = tx.Fault()
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if late != nil {
+		w.stuck(late, tx.Discard)
+		return false, w.settle(invoke.Judge(e, cause, w.r.p.timeout(w.r.h)), 0, len(w.items))
+	}
+	if e.Err == nil {
+		e.Err = tx.Fault()
+	}
+	res := invoke.Judge(e, cause, w.r.p.timeout(w.r.h))
+	if tx.Ended() {
+		res = invoke.Ended(invoke.ErrEnded, e.Err)
+	} else if e.Err != nil && tx.Broken(e.Err) {
+		res = work.Result{Action: work.Release, After: time.Second}
+	}
+	if res.Action != work.Ack {
+		tx.Close(parent)
+		return false, w.settle(res, at, of)
+	}
+	last := w.items[len(w.items)-1]
+	err = tx.Commit(context.WithoutCancel(parent), func(b *pgx.Batch) {
+		b.Queue("select core_node.settle_lane($1, $2, $3, $4, $5, $6)", w.lane.id, w.r.h.NodeID, w.token, w.from, len(w.items), last.ID)
+	})
+	tx.Close(context.WithoutCancel(parent))
+	if lost(err) {
+		w.report(err)
+		return false, nil
+	}
+	if err != nil {
+		// Whether it committed may not be known. If it did, the lane is further than this says, and it changes nothing.
+		return false, w.settle(work.Result{Action: work.Retry, Reason: work.ReasonError, Error: "commit: " + err.Error()}, 0, len(w.items))
+	}
+	w.did += len(w.items)
+	w.from += int64(len(w.items))
+	w.items = nil
+	return true, nil
+}
+
+// call runs f as the handler's, and watches it. late is closed when a handler that was given up comes back; nil for all others.
+func (w *worker) call(f func(ctx context.Context, over func() bool) error) (e invoke.End, cause error, late <-chan struct{}) {
+	call := invoke.Apart()
+	root := invoke.Root{Parent: w.r.h.Handling}
+	ctx, _ := call.Begin(&root, time.Now(), w.r.p.timeout(w.r.h))
+	w.watch(call)
+	e, late = call.Wait(func() error { return f(ctx, call.GivenUp) })
+	cause = context.Cause(ctx)
+	w.watch(nil)
+	if late == nil {
+		call.Release()
+		root.Close()
+	}
+	return e, cause, late
+}
+
+func (w *worker) watch(call *invoke.Call) {
+	w.r.mu.Lock()
+	defer w.r.mu.Unlock()
+	if k := w.r.held[w.lane.id]; k != nil {
+		k.call = call
+	}
+}
+
+// stuck counts a place whose handler does not come back, until it does.
+func (w *worker) stuck(late <-chan struct{}, then func()) {
+	if late == nil {
+		return
+	}
+	w.r.mu.Lock()
+	w.r.share.Stick(1)
+	w.r.mu.Unlock()
+	if then != nil {
+		then()
+	}
+	go func() {
+		<-late
+		w.r.mu.Lock()
+		defer w.r.mu.Unlock()
+		w.r.share.Stick(-1)
+	}()
+}
+
+// settle says what became of the messages: those that are done, and then a verdict on the next one, or on one of several.
+func (w *worker) settle(res work.Result, safe, of int) error {
+	ctx, cancel := context.WithTimeout(context.Background(), exchange)
+	defer cancel()
+	if res.Action == work.Release && of > 1 {
+		safe, of = 0, 1
+	}
+	var after *time.Duration
+	if res.Exact || res.Action == work.Release {
+		after = &res.After
+	}
+	var outcome string
+	err := w.r.h.Own.QueryRow(ctx, "select core_node.settle_lane($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+		w.lane.id, w.r.h.NodeID, w.token, w.from, w.done, w.lastID(), res.Action.String(), text(res.Reason), text(res.Error), after, safe, of).
+		Scan(&outcome)
+	if err = db.Error(ctx, "settle_lane", err); lost(err) {
+		w.report(err)
+		return nil
+	}
+	if err == nil && outcome != "released" && outcome != "ok" {
+		w.r.h.Logger.Warn("a message of a lane failed", "namespace", string(w.r.h.Namespace), "queue", w.r.p.queue, "lane", w.lane.n,
+			"seq", w.from+int64(w.done)+1, "outcome", outcome, "reason", res.Reason, "error", res.Error)
+	}
+	return err
+}
+
+func text(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// report says that what was done for a lane is done again elsewhere.
+func (w *worker) report(err error) {
+	w.r.h.Logger.Warn("the lease of a lane was lost", "namespace", string(w.r.h.Namespace), "queue", w.r.p.queue, "lane", w.lane.n, "from", w.from,
+		"error", err, "family", nexus.ErrLeaseLost.Error())
+}

@@ -1,0 +1,183 @@
+package outbox
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/db"
+)
+
+// Message is bytes with a type.
+type Message struct {
+	Queue     string
+	Key       string // picks the lane; "": any, and nothing is promised about order
+	Type      string // what the body is, such as application/json; 1 to 1,024 bytes
+	Body      []byte // up to QueueOptions.MaxBodyBytes
+	DedupeKey string // "": none
+}
+
+// QueueOptions are the options of [RegisterQueue]. What is zero has no opinion: a new queue gets what is said here, one that is there may
+// have anything.
+type QueueOptions struct {
+	Profile      Profile           // Default
+	Strict       bool              // the messages of a lane are in the order in which their transactions commit, which wait for one another
+	MaxBodyBytes int               // 65,536; up to 104,857,600
+	Retry        nexus.RetryPolicy // 1 s doubling to 60 s, and what the namespace says
+	Halt         bool              // a message whose attempts are used up stops its lane until somebody lets it go on, and is no dead letter
+}
+
+// Profile is how processors of a queue pace themselves.
+type Profile string
+
+// The profiles.
+const (
+	Default        Profile = "default"         // 50 messages at once
+	LowLatency     Profile = "low_latency"     // 10 messages at once, and looks more often where no wake-up comes
+	HighThroughput Profile = "high_throughput" // 500 messages at once
+	Relaxed        Profile = "relaxed"         // 100 messages at once, and looks seldom
+)
+
+// RegisterQueue makes a queue with so many lanes, 1 to 4,096, and reports whether it did. One that is there with other lanes or options is
+// [nexus.ErrConflict]. opts may be nil.
+func RegisterQueue(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, queue string, lanes int, opts *QueueOptions) (made bool, err error) {
+	const op = "outbox_register_queue"
+	if opts == nil {
+		opts = &QueueOptions{}
+	}
+	o := db.NewOptions(op, "")
+	o.Text("profile", string(opts.Profile))
+	o.Flag("strict", opts.Strict)
+	o.Number("max_body_bytes", int64(opts.MaxBodyBytes))
+	o.Retry("retry", opts.Retry)
+	if opts.Halt {
+		o.Text("exhausted", "halt")
+	}
+	options, err := o.Encode()
+	if err != nil {
+		return false, err
+	}
+	err = db.Call(ctx, q, op, "select core.outbox_register_queue($1::text, $2::text, $3::text::int, $4::text::jsonb)",
+		[]any{string(ns), queue, fmt.Sprint(lanes), options}, &made)
+	return made, err
+}
+
+// DropQueue takes a queue away. One that still has messages or unresolved dead letters is [nexus.ErrConflict] unless force says that they
+// may be lost.
+func DropQueue(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, queue string, force bool) error {
+	return db.Do(ctx, q, "outbox_drop_queue", "core.outbox_drop_queue($1::text, $2::text, $3::text::bool)", string(ns), queue, fmt.Sprint(force))
+}
+
+// Receipt is what became of a message. Of a duplicate there is only that.
+type Receipt struct {
+	ID        int64 `json:"message_id"`
+	Lane      int   `json:"lane"`
+	Duplicate bool  `json:"duplicate"`
+}
+
+// Enqueue puts a message at the end of its lane, in q's transaction.
+func Enqueue(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, m Message) (Receipt, error) {
+	var r Receipt
+	err := db.Call(ctx, q, "outbox_enqueue", `select coalesce(message_id, 0), coalesce(lane, 0), duplicate from core.outbox_enqueue($1::text, $2::text,
+		pg_catalog.decode($3::text, 'base64'), $4::text, nullif($5::text, ''), nullif($6::text, ''))`,
+		[]any{string(ns), m.Queue, base64.StdEncoding.EncodeToString(m.Body), m.Type, m.Key, m.DedupeKey}, &r.ID, &r.Lane, &r.Duplicate)
+	return r, err
+}
+
+// EnqueueBatch puts up to 10,000 messages of one queue at the ends of their lanes, all or none, in this order.
+func EnqueueBatch(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, batch []Message) ([]Receipt, error) {
+	const op = "outbox_enqueue_batch"
+	if len(batch) == 0 {
+		return nil, db.Given(op, q)
+	}
+	for i, m := range batch {
+		if m.Queue != batch[0].Queue {
+			return nil, &nexus.Error{
+				Op: op, Code: nexus.CodeArgumentValue, Field: fmt.Sprintf("batch[%d].Queue", i),
+				Message: fmt.Sprintf("a batch is for one queue, and this message is for %q where the first is for %q", m.Queue, batch[0].Queue),
+				Hint:    "enqueue one batch for each queue; calls in one transaction still commit together",
+			}
+		}
+	}
+	docs := make([]message, len(batch))
+	deduped := false
+	for i, m := range batch {
+		docs[i] = message{Body: m.Body, Type: m.Type, Key: m.Key, Dedupe: m.DedupeKey}
+		if m.Body == nil {
+			docs[i].Body = []byte{}
+		}
+		deduped = deduped || m.DedupeKey != ""
+	}
+	list, err := json.Marshal(docs)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	const each = " from pg_catalog.jsonb_array_elements($3::text::jsonb) with ordinality u(m, n) order by n)"
+	dedupe := "null::text[]"
+	if deduped {
+		dedupe = "array(select m operator(pg_catalog.->>) 'd'" + each
+	}
+	var answer string
+	err = db.Call(ctx, q, op, `select coalesce(pg_catalog.json_agg(t), '[]')::text from core.outbox_enqueue_batch($1::text, $2::text,
+		array(select pg_catalog.decode(m operator(pg_catalog.->>) 'b', 'base64')`+each+`,
+		array(select m operator(pg_catalog.->>) 't'`+each+`,
+		array(select m operator(pg_catalog.->>) 'k'`+each+`, `+dedupe+`) t`, []any{string(ns), batch[0].Queue, string(list)}, &answer)
+	if err != nil {
+		return nil, err
+	}
+	var receipts []Receipt
+	if err := json.Unmarshal([]byte(answer), &receipts); err != nil || len(receipts) != len(batch) {
+		return nil, fmt.Errorf("%s: %d receipts for %d messages: %w", op, len(receipts), len(batch), err)
+	}
+	return receipts, nil
+}
+
+// message is a Message as it goes to the database: bytes are base64 in JSON.
+type message struct {
+	Body   []byte `json:"b"`
+	Type   string `json:"t"`
+	Key    string `json:"k,omitempty"`
+	Dedupe string `json:"d,omitempty"`
+}
+
+// Pause lets nobody take up more messages of a lane, and reports whether it was active.
+func Pause(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, queue string, lane int, reason string) (paused bool, err error) {
+	err = db.Call(ctx, q, "lane_pause", "select core.lane_pause($1::text, $2::text, $3::text::int, nullif($4::text, ''))",
+		[]any{string(ns), queue, fmt.Sprint(lane), reason}, &paused)
+	return paused, err
+}
+
+// Resume has a lane go on that was paused, has halted, or waits for an attempt, and reports whether it did not go on already.
+func Resume(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, queue string, lane int, reason string) (resumed bool, err error) {
+	err = db.Call(ctx, q, "lane_resume", "select core.lane_resume($1::text, $2::text, $3::text::int, nullif($4::text, ''))",
+		[]any{string(ns), queue, fmt.Sprint(lane), reason}, &resumed)
+	return resumed, err
+}
+
+// Skip makes a dead letter of the message that a lane stands at, and has the lane go on. It returns the number of that message in the lane, 0
+// if the lane stands at none. A lane that a processor holds is [nexus.ErrConflict].
+func Skip(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, queue string, lane int, reason string) (seq int64, err error) {
+	err = db.Call(ctx, q, "lane_skip", "select coalesce(core.lane_skip($1::text, $2::text, $3::text::int, $4::text), 0)",
+		[]any{string(ns), queue, fmt.Sprint(lane), reason}, &seq)
+	return seq, err
+}
+
+// Rebase has lanes go on on the server that a dump was restored to, and returns how many did. q is no transaction, or one that has written
+// nothing. It takes an administrator.
+func Rebase(ctx context.Context, q nexus.DBTX) (lanes int, err error) {
+	err = db.Call(ctx, q, "lanes_rebase", "select core.lanes_rebase()", nil, &lanes)
+	return lanes, err
+}
+
+// Item is a message that is being handled.
+type Item struct {
+	Message
+	Lane      int
+	Seq       int64 // of the lane, from 1 on and without a gap
+	ID        int64 // unique in the database; the same at each attempt
+	Attempt   int   // 1 on the first try
+	CreatedAt time.Time
+}

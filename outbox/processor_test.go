@@ -1,0 +1,321 @@
+package outbox_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/dbtest"
+	"github.com/nexuspg/nexus/node"
+	"github.com/nexuspg/nexus/outbox"
+)
+
+const ns = "shop"
+
+// newDB has a table of what handlers did.
+func newDB(t *testing.T) *dbtest.DB {
+	t.Helper()
+	db := dbtest.New(t)
+	db.Namespace(ns)
+	db.Exec(`create table public.effect (n bigint generated always as identity, lane int, seq bigint, body text, attempt int)`)
+	db.Exec(`grant all on public.effect to public`)
+	return db
+}
+
+func register(t *testing.T, db *dbtest.DB, queue string, lanes int, opts *outbox.QueueOptions) {
+	t.Helper()
+	if made, err := outbox.RegisterQueue(t.Context(), db.Pool, ns, queue, lanes, opts); err != nil || !made {
+		t.Fatal(made, err)
+	}
+}
+
+func enqueue(t *testing.T, db *dbtest.DB, queue string, bodies ...string) {
+	t.Helper()
+	var batch []outbox.Message
+	for _, b := range bodies {
+		batch = append(batch, outbox.Message{Queue: queue, Key: "one", Type: "text/plain", Body: []byte(b)})
+	}
+	if _, err := outbox.EnqueueBatch(t.Context(), db.Owner, ns, batch); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// start runs a node with these services until the test ends.
+func start(t *testing.T, db *dbtest.DB, cfg node.Config, services ...node.Service) (stop func()) {
+	t.Helper()
+	cfg.Namespace = ns
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+	}
+	n := node.New(db.Pool, cfg)
+	n.Add(services...)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- n.Run(ctx) }()
+	var once atomic.Bool
+	stop = func() {
+		if cancel(); once.CompareAndSwap(false, true) {
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	t.Cleanup(stop)
+	return stop
+}
+
+func note(ctx context.Context, tx pgx.Tx, m *outbox.Item) error {
+	_, err := tx.Exec(ctx, `insert into public.effect (lane, seq, body, attempt) values ($1::text::int, $2::text::bigint, $3::text, $4::text::int)`,
+		fmt.Sprint(m.Lane), fmt.Sprint(m.Seq), string(m.Body), fmt.Sprint(m.Attempt))
+	return err
+}
+
+var quick = &outbox.QueueOptions{Retry: nexus.RetryPolicy{MaxAttempts: 3, Base: time.Millisecond, Max: time.Millisecond}}
+
+func numbers(n int) (all []string) {
+	for i := range n {
+		all = append(all, fmt.Sprint(i+1))
+	}
+	return all
+}
+
+const inOrder = `select coalesce(string_agg(body, ' ' order by n), '') from public.effect`
+
+// holds: LN6, LN7, LN9
+// A message that fails is retried with what it wrote undone, and holds up its lane; in the end it is a dead letter, and the others went on in
+// their order. Alone and in a batch.
+func TestPoison(t *testing.T) {
+	t.Parallel()
+	for name, p := range map[string]func(calls *atomic.Int64) *outbox.Processor{
+		"one": func(calls *atomic.Int64) *outbox.Processor {
+			return outbox.Handle("pay", func(ctx context.Context, tx pgx.Tx, m *outbox.Item) error {
+				calls.Add(1)
+				if err := note(ctx, tx, m); err != nil {
+					return err
+				}
+				if string(m.Body) == "37" {
+					return errors.New("poison")
+				}
+				return nil
+			})
+		},
+		"batch": func(calls *atomic.Int64) *outbox.Processor {
+			return outbox.HandleBatch("pay", func(ctx context.Context, tx pgx.Tx, batch []*outbox.Item) error {
+				calls.Add(1)
+				for _, m := range batch {
+					if err := note(ctx, tx, m); err != nil {
+						return err
+					}
+					if string(m.Body) == "37" {
+						return errors.New("poison")
+					}
+				}
+				return nil
+			})
+		},
+		"leased": func(calls *atomic.Int64) *outbox.Processor {
+			return outbox.HandleLeased("pay", func(_ context.Context, m *outbox.Item) error {
+				calls.Add(1)
+				if string(m.Body) == "37" {
+					return errors.New("poison")
+				}
+				return nil
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := newDB(t)
+			register(t, db, "pay", 1, quick)
+			enqueue(t, db, "pay", numbers(50)...)
+			var calls atomic.Int64
+			start(t, db, node.Config{Poll: 20 * time.Millisecond}, p(&calls))
+			db.Wait("select seq = 50 from core.lane_status")
+			if name != "leased" {
+				if got, want := dbtest.Get[string](db, inOrder), strings.ReplaceAll(strings.Join(numbers(50), " "), " 37", ""); got != want {
+					t.Errorf("got %s", got)
+				}
+			}
+			dead := dbtest.Get[string](db, "select format('%s %s %s %s %s', lane_seq, convert_from(body, 'UTF8'), attempts, reason, last_error) from core.dead_letters")
+			if dead != "37 37 3 error poison" {
+				t.Error(dead)
+			}
+			if name == "batch" && calls.Load() > 12 {
+				t.Errorf("%d calls until it was known, given up and the rest done", calls.Load())
+			}
+			db.Exec("select core.replay_dead_letter(dead_letter_id) from core.dead_letters")
+			db.Wait("select count(*) = 2 from core.dead_letters")
+			if seq := dbtest.Get[int64](db, "select max(lane_seq) from core.dead_letters"); seq != 51 {
+				t.Errorf("it came again as number %d", seq)
+			}
+		})
+	}
+}
+
+// holds: LN6
+// What a verdict asks for.
+func TestVerdicts(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	register(t, db, "pay", 1, quick)
+	enqueue(t, db, "pay", "reject", "release", "late", "ok")
+	var released atomic.Bool
+	start(t, db, node.Config{Poll: 20 * time.Millisecond}, outbox.Handle("pay", func(ctx context.Context, tx pgx.Tx, m *outbox.Item) error {
+		if err := note(ctx, tx, m); err != nil {
+			return err
+		}
+		switch {
+		case string(m.Body) == "reject":
+			return nexus.Reject("no such account")
+		case string(m.Body) == "release" && released.CompareAndSwap(false, true):
+			return nexus.Release(0)
+		case string(m.Body) == "late" && m.Attempt == 1:
+			return nexus.Retry(time.Millisecond)
+		}
+		return nil
+	}))
+	db.Wait("select seq = 4 from core.lane_status")
+	if got := dbtest.Get[string](db, "select string_agg(body || ' ' || seq || ' ' || attempt, ', ' order by n) from public.effect"); got != "release 2 1, late 3 2, ok 4 1" {
+		t.Error(got)
+	}
+	if got := dbtest.Get[string](db, "select reason from core.outbox_dead_letters"); got != "no such account" {
+		t.Error(got)
+	}
+}
+
+// holds: LN4
+// With an hour between polls only a wake-up explains that a message is handled.
+func TestWakeUp(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	register(t, db, "pay", 2, nil)
+	start(t, db, node.Config{Poll: time.Hour}, outbox.Handle("pay", note))
+	for i := range 3 {
+		db.Wait("select waiting_until > core.now() from core_private.wake_flags where key = 'outbox shop pay'")
+		enqueue(t, db, "pay", fmt.Sprint(i))
+		db.Wait("select count(*) = $1 from public.effect", i+1)
+	}
+}
+
+// holds: LN7 (halt)
+// A lane that halts says so, and goes on when it is told to, with the message or without.
+func TestHalt(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	register(t, db, "pay", 1, &outbox.QueueOptions{Halt: true, Retry: quick.Retry})
+	enqueue(t, db, "pay", "bad", "good", "bad")
+	var mended atomic.Bool
+	start(t, db, node.Config{Poll: 20 * time.Millisecond}, outbox.Handle("pay", func(ctx context.Context, tx pgx.Tx, m *outbox.Item) error {
+		if string(m.Body) == "bad" && !mended.Load() {
+			return errors.New("no")
+		}
+		return note(ctx, tx, m)
+	}))
+	db.Wait("select state = 'halted' and why = 'halted at message 1' and last_error = 'no' and lag = 3 from core.lane_status")
+	mended.Store(true)
+	if resumed, err := outbox.Resume(t.Context(), db.Owner, ns, "pay", 0, "mended"); !resumed || err != nil {
+		t.Fatal(resumed, err)
+	}
+	db.Wait("select seq = 3 and blocked_since is null and last_error is null from core.lane_status")
+	mended.Store(false)
+	enqueue(t, db, "pay", "bad", "more")
+	db.Wait("select state = 'halted' and seq = 3 from core.lane_status")
+	if seq, err := outbox.Skip(t.Context(), db.Owner, ns, "pay", 0, "of no use"); seq != 4 || err != nil {
+		t.Fatal(seq, err)
+	}
+	db.Wait("select seq = 5 from core.lane_status")
+	if got := dbtest.Get[string](db, "select reason || ' ' || last_error from core.dead_letters"); got != "skipped of no use" {
+		t.Error(got)
+	}
+}
+
+// holds: LN5
+// Whoever drains finishes what he has in hand, and the next one takes over without a wait for a lease.
+func TestDrain(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	register(t, db, "pay", 1, nil)
+	enqueue(t, db, "pay", numbers(20)...)
+	at, goOn := make(chan struct{}), make(chan struct{})
+	stop := start(t, db, node.Config{Poll: time.Hour}, outbox.HandleLeased("pay", func(_ context.Context, m *outbox.Item) error {
+		if m.Seq == 3 {
+			close(at)
+			<-goOn
+		}
+		return nil
+	}))
+	<-at
+	stopped := make(chan struct{})
+	go func() { stop(); close(stopped) }()
+	db.Wait("select state = 'draining' from core.node_status")
+	close(goOn)
+	<-stopped
+	if got := dbtest.Get[string](db, "select seq || ' ' || attempts || ' ' || coalesce(locked_by, 'free') from core.lane_status"); got != "3 0 free" {
+		t.Error(got)
+	}
+	start(t, db, node.Config{}, outbox.Handle("pay", note))
+	db.Wait("select seq = 20 from core.lane_status")
+	if got, want := dbtest.Get[string](db, inOrder), strings.Join(numbers(20)[3:], " "); got != want {
+		t.Error(got)
+	}
+}
+
+// holds: LN5
+// Whose lease ends while he is away changes nothing any more, and the attempt counts.
+func TestALostLease(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	register(t, db, "pay", 1, nil)
+	enqueue(t, db, "pay", "1")
+	var calls atomic.Int64
+	var cause atomic.Value
+	start(t, db, node.Config{Poll: 20 * time.Millisecond}, outbox.Handle("pay", func(ctx context.Context, tx pgx.Tx, m *outbox.Item) error {
+		if err := note(ctx, tx, m); err != nil {
+			return err
+		}
+		if calls.Add(1) == 1 {
+			db.Exec("update core_private.lanes set ver = ver + 1, locked_until = core.now() - interval '1 s'")
+			<-ctx.Done()
+			cause.Store(context.Cause(ctx))
+		}
+		return nil
+	}))
+	db.Wait("select seq = 1 from core.lane_status")
+	if err, _ := cause.Load().(error); !errors.Is(err, nexus.ErrLeaseLost) {
+		t.Errorf("its context ended for %v", err)
+	}
+	if got := dbtest.Get[string](db, "select string_agg(body || ' ' || attempt, ', ') from public.effect"); got != "1 2" {
+		t.Error(got)
+	}
+}
+
+// Node.Work does what is due and returns how much.
+func TestWork(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	register(t, db, "pay", 3, nil)
+	var batch []outbox.Message
+	for i := range 100 {
+		batch = append(batch, outbox.Message{Queue: "pay", Key: fmt.Sprint(i), Type: "t", Body: []byte(fmt.Sprint(i))})
+	}
+	if _, err := outbox.EnqueueBatch(t.Context(), db.Owner, ns, batch); err != nil {
+		t.Fatal(err)
+	}
+	n := node.New(db.Pool, node.Config{Namespace: ns, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	n.Add(outbox.Handle("pay", note))
+	if done, err := n.Work(t.Context(), 30); done != 30 || err != nil {
+		t.Fatal(done, err)
+	}
+	if done, err := n.Work(t.Context(), 1000); done != 70 || err != nil {
+		t.Fatal(done, err)
+	}
+}

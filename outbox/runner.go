@@ -1,0 +1,224 @@
+package outbox
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/places"
+	"github.com/nexuspg/nexus/internal/svc"
+)
+
+const (
+	exchange   = 30 * time.Second // of one statement of the processor's own
+	firstPause = 5 * time.Millisecond
+	idleAfter  = 250 * time.Millisecond // of pause, from which on whoever enqueues is asked to call
+	calledFor  = 10 * time.Second
+	callAgain  = 4 * time.Second
+)
+
+// runner has the lanes of a queue worked, each by one goroutine, and each with a place for a handler.
+type runner struct {
+	svc.Runner
+	p    *Processor
+	h    *svc.Host
+	kick chan struct{}
+
+	last    atomic.Int64 // when the database last said which lanes are due
+	waiting atomic.Int64 // lanes that were due and found no place
+
+	mu    sync.Mutex
+	key   string
+	share *places.Share
+	busy  map[int]bool // lanes
+	held  map[int]*hold
+}
+
+func newRunner(p *Processor, h *svc.Host) *runner {
+	r := &runner{p: p, h: h, kick: make(chan struct{}, 1), busy: map[int]bool{}, held: map[int]*hold{}}
+	r.last.Store(time.Now().UnixNano())
+	all := h.Places
+	if p.alone != nil {
+		all = h.LeasedPlaces
+	}
+	r.share = all.Join(all.Total(), r.Wake)
+	r.Runner = svc.Serve(h, r.work)
+	return r
+}
+
+// Keys implements [svc.Runner].
+func (r *runner) Keys() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.key == "" {
+		return nil
+	}
+	return []string{r.key}
+}
+
+// Wake implements [svc.Runner].
+func (r *runner) Wake() {
+	select {
+	case r.kick <- struct{}{}:
+	default:
+	}
+}
+
+// LastFetch implements [svc.Runner].
+func (r *runner) LastFetch() time.Time { return time.Unix(0, r.last.Load()) }
+
+// Stuck implements [svc.Runner].
+func (r *runner) Stuck() (int, time.Time) { return r.share.Stuck() }
+
+// Stop implements [svc.Runner].
+func (r *runner) Stop(grace context.Context) {
+	r.Runner.Stop(grace)
+	r.share.Leave()
+}
+
+// Work implements [svc.Runner].
+func (r *runner) Work(ctx context.Context, limit int) (int, error) {
+	defer r.share.Leave()
+	of, _, err := r.p.settings(ctx, r.h)
+	if err != nil {
+		return 0, err
+	}
+	renewing, end := context.WithCancel(ctx)
+	renewed := make(chan struct{})
+	go func() { defer close(renewed); r.renew(renewing) }()
+	defer func() { end(); <-renewed }()
+	done := 0
+	for done < limit && ctx.Err() == nil {
+		lanes, err := r.due(ctx)
+		if err != nil || len(lanes) == 0 {
+			return done, err
+		}
+		before := done
+		for _, l := range lanes {
+			w := &worker{r: r, lane: l, batch: min(of.batch, limit-done), most: limit - done}
+			if err := w.run(ctx); err != nil {
+				return done + w.did, err
+			}
+			if done += w.did; done >= limit {
+				break
+			}
+		}
+		if done == before {
+			break
+		}
+	}
+	return done, ctx.Err()
+}
+
+// work has lanes worked until ctx ends; what is in hand then may finish within the grace time.
+func (r *runner) work(ctx context.Context) error {
+	of, key, err := r.p.settings(ctx, r.h)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.key = key
+	r.mu.Unlock()
+	renewing, end := context.WithCancel(context.WithoutCancel(ctx))
+	renewed := make(chan struct{})
+	go func() { defer close(renewed); r.renew(renewing) }()
+	defer func() { end(); <-renewed }()
+	var lanes sync.WaitGroup
+	defer lanes.Wait()
+
+	pause, called := firstPause, time.Time{}
+	for ctx.Err() == nil {
+		due, err := r.due(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return err
+		case r.begin(ctx, of, due, &lanes) > 0:
+			pause = firstPause
+		case len(due) == 0 && pause >= min(of.longest, idleAfter) && time.Since(called) >= callAgain:
+			// What was enqueued before the flag is up calls nobody, so there is one more look.
+			if err := r.h.Announce(ctx, key, calledFor); err != nil {
+				return err
+			}
+			called, pause = time.Now(), min(of.longest, callAgain)
+			continue
+		default:
+			pause = min(2*pause, of.longest)
+		}
+		r.wait(ctx, pause)
+	}
+	return nil
+}
+
+// due asks which lanes nobody holds and may have something.
+func (r *runner) due(ctx context.Context) (due []lane, err error) {
+	ctx, cancel := context.WithTimeout(ctx, exchange)
+	defer cancel()
+	rows, err := r.h.Own.Query(ctx, "select lane_id, lane from core_node.lanes_due($1, $2)", string(r.h.Namespace), r.p.queue)
+	if err != nil {
+		return nil, db.Error(ctx, "lanes_due", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var l lane
+		if err := rows.Scan(&l.id, &l.n); err != nil {
+			return nil, db.Error(ctx, "lanes_due", err)
+		}
+		due = append(due, l)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, db.Error(ctx, "lanes_due", err)
+	}
+	r.last.Store(time.Now().UnixNano())
+	return due, nil
+}
+
+// begin has as many of these lanes worked as there are places, and returns how many are being begun.
+func (r *runner) begin(ctx context.Context, of pace, due []lane, lanes *sync.WaitGroup) (begun int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var free []lane
+	for _, l := range due {
+		if !r.busy[l.id] {
+			free = append(free, l)
+		}
+	}
+	room := r.share.Hold(len(r.busy)+len(free)) - len(r.busy)
+	r.waiting.Store(int64(len(free) - max(room, 0)))
+	for _, l := range free[:min(len(free), max(room, 0))] {
+		r.busy[l.id] = true
+		begun++
+		lanes.Go(func() {
+			w := &worker{r: r, lane: l, batch: of.batch}
+			err := w.run(ctx)
+			r.mu.Lock()
+			delete(r.busy, l.id)
+			r.share.Done(len(r.busy) + int(r.waiting.Load()))
+			r.mu.Unlock()
+			switch {
+			case err == nil:
+				r.Wake() // there may be another lane
+			case db.Unavailable(err):
+				r.h.Unavailable(err)
+			default:
+				r.h.Logger.Warn("a lane could not be worked, another attempt follows", "namespace", string(r.h.Namespace), "queue", r.p.queue,
+					"lane", l.n, "error", err)
+			}
+		})
+	}
+	return begun
+}
+
+// wait waits until somebody calls, for d at most.
+func (r *runner) wait(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-r.kick:
+	case <-timer.C:
+	}
+}

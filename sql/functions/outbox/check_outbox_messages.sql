@@ -1,0 +1,55 @@
+create or replace function core_private.check_outbox_messages(
+    p_bodies bytea[], p_body_types text[], p_keys text[], p_dedupe_keys text[], p_max_bytes integer, p_batch boolean)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_n integer := cardinality(p_bodies);
+    v   record;
+begin
+    if v_n is null or cardinality(p_body_types) is distinct from v_n
+       or p_keys is not null and cardinality(p_keys) <> v_n
+       or p_dedupe_keys is not null and cardinality(p_dedupe_keys) <> v_n then
+        raise exception using errcode = 'NX006', column = 'p_bodies',
+            message = format('the arrays differ in length: %s bodies, %s body types, %s keys, %s dedupe keys',
+                coalesce(v_n::text, 'no'), coalesce(cardinality(p_body_types)::text, 'no'),
+                coalesce(cardinality(p_keys)::text, 'no'), coalesce(cardinality(p_dedupe_keys)::text, 'no')),
+            hint = 'Give one body type for each body; p_keys and p_dedupe_keys are NULL or as long.';
+    end if;
+    if v_n > 10000 then
+        raise exception using errcode = 'NX602', column = 'p_bodies',
+            message = format('the batch has %s messages, at most 10000 are allowed', v_n),
+            hint = 'Split it; calls in one transaction still commit together.';
+    end if;
+    select x.n, x.field, x.code, x.message, x.hint
+      into v
+      from (select u.n, f.*
+              from unnest(p_bodies, p_body_types, coalesce(p_keys, array_fill(null::text, array[v_n])),
+                          coalesce(p_dedupe_keys, array_fill(null::text, array[v_n])))
+                   with ordinality u(body, body_type, key, dedupe_key, n)
+             cross join lateral (
+                 values
+                     ('p_bod', u.body is null, 'NX018', 'a body cannot be NULL', 'Give bytes; they may be none.'),
+                     ('p_bod', octet_length(u.body) > p_max_bytes, 'NX601',
+                      format('the body has %s bytes, the queue takes %s', octet_length(u.body), p_max_bytes),
+                      'Make it smaller, or register the queue with a larger max_body_bytes.'),
+                     ('p_body_type', (octet_length(u.body_type) between 1 and 1024) is not true, 'NX018',
+                      'a body type has 1 to 1024 bytes', 'Say what the body is, such as application/json.'),
+                     ('p_key', octet_length(u.key) > 1024, 'NX018', 'a key has up to 1024 bytes',
+                      'Give a shorter one, such as an id.'),
+                     ('p_dedupe_key', octet_length(u.dedupe_key) not between 1 and 200, 'NX018',
+                      'a dedupe key has 1 to 200 bytes', 'Give a shorter one, such as an id.'))
+                  f(field, bad, code, message, hint)
+             where f.bad) x
+     order by x.n
+     limit 1;
+    if found then
+        raise exception using errcode = v.code,
+            column = case when not p_batch then case v.field when 'p_bod' then 'p_body' else v.field end
+                          else case v.field when 'p_bod' then 'p_bodies' else v.field || 's' end
+                               || format('[%s]', v.n) end,
+            message = v.message, hint = v.hint;
+    end if;
+end $$;
+comment on function core_private.check_outbox_messages(bytea[], text[], text[], text[], integer, boolean) is 'Raises NX006, NX018, NX601 or NX602 for messages that an outbox queue does not take; the field names the element.';

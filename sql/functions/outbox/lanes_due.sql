@@ -1,0 +1,24 @@
+create or replace function core_node.lanes_due(p_namespace text, p_queue text)
+returns table (lane_id integer, lane integer)
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    v_now   timestamptz := core_private.now();
+    v_queue record;
+begin
+    perform core_private.require_duty(p_namespace, 'consume');
+    select * into v_queue from core_private.outbox_named(p_namespace, p_queue);
+    return query
+        select c.lane_id, c.lane
+          from core_private.consumer_lanes c
+          join core.consumers k on k.consumer_id = c.consumer_id and k.state = 'active'
+         cross join lateral core_private.lane_now(c.lane_id) l
+         where c.consumer_id = v_queue.consumer_id and c.generation = v_queue.generation
+           and l.state = 'active' and l.next_at <= v_now
+           and (l.locked_until is null or l.locked_until <= v_now)
+           and core_private.has_more(l)
+         order by l.next_at, random();
+end $$;
+comment on function core_node.lanes_due(text, text) is 'For nodes: the lanes of an outbox queue that nobody holds and that may have messages that are due. Raises NX101, NX115, NX401, NX402.';

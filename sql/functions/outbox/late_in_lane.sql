@@ -1,0 +1,20 @@
+-- Transactions that done does not see although they may have drawn an id that it had passed: those that it knows as
+-- running, and those that began after the last one it knows of but before the transaction that took it. The latter
+-- are looked for among the messages, since most of them have none.
+create or replace function core_private.late_in_lane(p_lane core_private.lanes)
+returns xid8[]
+language sql stable
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
+set jit = off
+as $$
+    select array(
+        select x from pg_snapshot_xip(p_lane.done) x
+         union
+        select m.xid
+          from core_private.lane_messages m
+         where m.lane_id = p_lane.lane_id and m.id <= p_lane.done_floor
+           and m.xid >= pg_snapshot_xmax(p_lane.done) and m.xid < p_lane.done_next)
+$$;
+comment on function core_private.late_in_lane(core_private.lanes) is 'Transactions whose messages in a lane may have ids that the lane has passed.';

@@ -1,0 +1,38 @@
+-- Made first and attached then, which lets those who enqueue go on. What fell into the default partition is in nobody
+-- else's range: the next one begins behind it.
+create or replace function core_private.make_lane_partitions(p_ahead integer)
+returns integer
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_size  bigint := core_private.lane_partition_size();
+    v_last  bigint := coalesce(pg_sequence_last_value('core_private.lane_message_id_seq'), 0);
+    v_upper bigint := coalesce((select max(p.upper) from core_private.lane_partitions p), 0);
+    v_fell  bigint := (select max(m.id) from core_private.lane_messages_default m);
+    v_made  integer := 0;
+    v_name  text;
+begin
+    perform from core_private.locks l where l.name = 'lanes' for update;
+    -- Ids that are being drawn now may fall into the default one until the first of these is there.
+    if v_upper <= v_last and v_last > 0 then
+        v_upper := (v_last / v_size + 1) * v_size;
+    end if;
+    if v_fell >= v_upper then
+        v_upper := (v_fell / v_size + 1) * v_size;
+    end if;
+    while v_upper < v_last + p_ahead * v_size loop
+        v_name := 'lane_messages_p' || v_upper;
+        execute format('create table core_private.%I (like core_private.lane_messages including all)', v_name);
+        execute format('comment on table core_private.%I is %L', v_name,
+                       'Messages of core_private.lane_messages from this id on.');
+        execute format(
+            'alter table core_private.lane_messages attach partition core_private.%I for values from (%L) to (%L)',
+            v_name, v_upper, v_upper + v_size);
+        insert into core_private.lane_partitions (relation, upper) values (v_name, v_upper + v_size);
+        v_upper := v_upper + v_size;
+        v_made := v_made + 1;
+    end loop;
+    return v_made;
+end $$;
+comment on function core_private.make_lane_partitions(integer) is 'Makes partitions for so many times as many messages as fit into one beyond the last that was enqueued.';
