@@ -15,7 +15,10 @@ import (
 )
 
 // lane is one of a queue.
-type lane struct{ id, n int }
+type lane struct {
+	id int32 // in the database
+	n  int   // among those of its queue
+}
 
 // worker works one lane until it has no more, or somebody else wants the place.
 type worker struct {
@@ -130,7 +133,7 @@ func (w *worker) leased(ctx context.Context) (more bool, err error) {
 			w.did += i
 			return false, w.settle(work.Result{Action: work.Release}, 0, 1)
 		}
-		e, cause, late := w.call(func(ctx context.Context, _ func() bool) error { return w.r.p.alone(ctx, m) })
+		e, late, cause := w.call(func(ctx context.Context, _ func() bool) error { return w.r.p.alone(ctx, m) })
 		if res := invoke.Judge(e, cause, w.r.p.timeout(w.r.h)); res.Action != work.Ack {
 			w.stuck(late, nil)
 			w.did += i
@@ -152,7 +155,7 @@ func (w *worker) inTx() (more bool, err error) {
 		return false, errors.Join(err, w.settle(work.Result{Action: work.Release, After: time.Second}, 0, 1))
 	}
 	at, of := 0, len(w.items)
-	e, cause, late := w.call(func(ctx context.Context, over func() bool) error {
+	e, late, cause := w.call(func(ctx context.Context, over func() bool) error {
 		if w.r.p.batch != nil {
 			lent, back := tx.Lend()
 			defer back()
@@ -213,7 +216,7 @@ func (w *worker) inTx() (more bool, err error) {
 }
 
 // call runs f as the handler's, and watches it. late is closed when a handler that was given up comes back; nil for all others.
-func (w *worker) call(f func(ctx context.Context, over func() bool) error) (e invoke.End, cause error, late <-chan struct{}) {
+func (w *worker) call(f func(ctx context.Context, over func() bool) error) (e invoke.End, late <-chan struct{}, cause error) {
 	call := invoke.Apart()
 	root := invoke.Root{Parent: w.r.h.Handling}
 	ctx, _ := call.Begin(&root, time.Now(), w.r.p.timeout(w.r.h))
@@ -225,7 +228,7 @@ func (w *worker) call(f func(ctx context.Context, over func() bool) error) (e in
 		call.Release()
 		root.Close()
 	}
-	return e, cause, late
+	return e, late, cause
 }
 
 func (w *worker) watch(call *invoke.Call) {

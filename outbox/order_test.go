@@ -2,6 +2,7 @@ package outbox_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -119,7 +120,8 @@ func count(all []string, key string) (n int) {
 // produce runs transactions, one after the other, which stay open while others commit. It returns what was committed. Those that enqueue
 // once cannot wait for one another in a circle.
 func produce(t *testing.T, db *dbtest.DB, pool *pgxpool.Pool, p, transactions int, once bool) (committed []string) {
-	random := rand.New(rand.NewPCG(uint64(p), 1))
+	t.Helper()
+	random := rand.New(rand.NewChaCha8(sha256.Sum256(fmt.Append(nil, p))))
 	var keys [4]string
 	for lane := range keys {
 		keys[lane] = keyOf(t, db, p, lane)

@@ -44,7 +44,7 @@ func (r *runner) extend(ctx context.Context, now time.Time, lease time.Duration)
 	r.mu.Lock()
 	for id, k := range r.held {
 		if k.until.Sub(now) < lease*2/3 {
-			ids, tokens = append(ids, int32(id)), append(tokens, k.token)
+			ids, tokens = append(ids, id), append(tokens, k.token)
 		}
 	}
 	r.mu.Unlock()
@@ -63,12 +63,12 @@ func (r *runner) extend(ctx context.Context, now time.Time, lease time.Duration)
 		}
 	} else {
 		for i, id := range ids {
-			if k := r.held[int(id)]; k != nil && k.token == tokens[i] {
+			if k := r.held[id]; k != nil && k.token == tokens[i] {
 				k.until = now.Add(lease)
 			}
 		}
 		for _, id := range gone {
-			r.loseLocked(int(id))
+			r.loseLocked(id)
 		}
 	}
 	for id, k := range r.held {
@@ -79,7 +79,7 @@ func (r *runner) extend(ctx context.Context, now time.Time, lease time.Duration)
 }
 
 // loseLocked ends the handler of a lane that is, or soon will be, somebody else's.
-func (r *runner) loseLocked(id int) {
+func (r *runner) loseLocked(id int32) {
 	if k := r.held[id]; k != nil && k.call != nil {
 		k.call.Stop(nexus.ErrLeaseLost)
 	}

@@ -32,12 +32,12 @@ type runner struct {
 	mu    sync.Mutex
 	key   string
 	share *places.Share
-	busy  map[int]bool // lanes
-	held  map[int]*hold
+	busy  map[int32]bool // lanes
+	held  map[int32]*hold
 }
 
 func newRunner(p *Processor, h *svc.Host) *runner {
-	r := &runner{p: p, h: h, kick: make(chan struct{}, 1), busy: map[int]bool{}, held: map[int]*hold{}}
+	r := &runner{p: p, h: h, kick: make(chan struct{}, 1), busy: map[int32]bool{}, held: map[int32]*hold{}}
 	r.last.Store(time.Now().UnixNano())
 	all := h.Places
 	if p.alone != nil {
