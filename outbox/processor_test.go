@@ -17,6 +17,7 @@ import (
 	"github.com/nexuspg/nexus/internal/dbtest"
 	"github.com/nexuspg/nexus/node"
 	"github.com/nexuspg/nexus/outbox"
+	"github.com/nexuspg/nexus/queue"
 )
 
 const ns = "shop"
@@ -235,6 +236,37 @@ func TestHalt(t *testing.T) {
 	db.Wait("select seq = 5 from core.lane_status")
 	if got := dbtest.Get[string](db, "select reason || ' ' || last_error from core.dead_letters"); got != "skipped of no use" {
 		t.Error(got)
+	}
+}
+
+// holds: LN7 (halt)
+// A queue is paused and resumed as a consumer is, for all of its lanes; what only a consumer of events has it has not.
+func TestAPausedQueue(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	register(t, db, "pay", 2, nil)
+	if paused, err := queue.PauseConsumer(t.Context(), db.Owner, ns, "pay"); !paused || err != nil {
+		t.Fatal(paused, err)
+	}
+	enqueue(t, db, "pay", "1")
+	n := node.New(db.Pool, node.Config{Namespace: ns, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	n.Add(outbox.Handle("pay", note))
+	if done, err := n.Work(t.Context(), 10); done != 0 || err != nil {
+		t.Fatal(done, err)
+	}
+	if why := dbtest.Get[string](db, "select why from core.lane_status where lag = 1"); why != "the queue is paused" {
+		t.Error(why)
+	}
+	if resumed, err := queue.ResumeConsumer(t.Context(), db.Owner, ns, "pay"); !resumed || err != nil {
+		t.Fatal(resumed, err)
+	}
+	if done, err := n.Work(t.Context(), 10); done != 1 || err != nil {
+		t.Fatal(done, err)
+	}
+	for _, call := range []string{"drop_consumer('shop', 'pay', true)", "alter_consumer('shop', 'pay', p_options => '{\"max_in_flight\": 1}')", "replay_events('shop', 'pay', '{\"type\": \"*\"}')"} {
+		if _, err := db.Owner.Exec(t.Context(), "select core."+call); err == nil || !strings.Contains(err.Error(), "is an outbox queue") {
+			t.Error(call, err)
+		}
 	}
 }
 

@@ -34,6 +34,7 @@ begin
     perform core_private.lock_namespace(p_namespace, false);
     perform from core.namespaces n where n.namespace = p_namespace for no key update;
     v_id := core_private.require_consumer(p_namespace, p_consumer, true);
+    perform core_private.refuse_outbox(v_id);
     select c.patterns, c.retry, c.queue_name, c.created_generation, c.routed
       into v_old
       from core.consumers c where c.consumer_id = v_id;

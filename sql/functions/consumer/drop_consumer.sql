@@ -22,6 +22,7 @@ begin
     perform core_private.lock_namespace(p_namespace, false);
     perform from core.namespaces n where n.namespace = p_namespace for no key update;
     v_id := core_private.require_consumer(p_namespace, p_consumer, true);
+    perform core_private.refuse_outbox(v_id);
     if exists (select from core.triggers t where t.namespace = p_namespace and t.consumer = p_consumer) then
         raise exception using errcode = 'NX223', column = 'p_consumer',
             message = format('triggers deliver to consumer %s', quote_literal(p_consumer)),

@@ -14,7 +14,7 @@ begin
         select c.consumer_id into v_id
           from core.consumers c where c.namespace = p_namespace and c.name = p_consumer;
     end if;
-    if v_id is null or exists (select from core_private.outbox_queues q where q.consumer_id = v_id) then
+    if v_id is null then
         raise exception using errcode = 'NX102', column = 'p_consumer',
             message = format('namespace %s has no consumer %s',
                              quote_literal(p_namespace), coalesce(quote_literal(left(p_consumer, 100)), 'NULL')),

@@ -17,6 +17,7 @@ begin
      where w.consumer_id = v_id;
     perform core_private.audit('resume_consumer', p_namespace, p_consumer, null);
     perform core_private.wake(q.queue_name, core_private.now()) from core.queues q where q.consumer_id = v_id;
+    perform core_private.wake(core_private.outbox_key(p_namespace, p_consumer), core_private.now());
     return true;
 end $$;
 comment on function core.resume_consumer(text, text) is 'Nodes claim again from a consumer that was paused or halted. True if it was one. Raises NX101, NX102, NX401, NX402.';

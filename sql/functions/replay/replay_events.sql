@@ -42,6 +42,7 @@ begin
       into v_name, v_most, v_rate, v_step
       from core_private.parse_replay_options(p_options) o;
     v_id := core_private.require_consumer(p_namespace, p_consumer);
+    perform core_private.refuse_outbox(v_id);
     select c.* into v_consumer from core.consumers c where c.consumer_id = v_id;
     v_from := coalesce((p_filter ->> 'from')::timestamptz, '-infinity');
     v_until := coalesce((p_filter ->> 'until')::timestamptz, 'infinity');
