@@ -16,4 +16,3 @@ create or replace trigger keep_rows before update or delete on core.audit_log fo
     execute function core_private.keep_audit_log();
 create or replace trigger keep_all before truncate on core.audit_log for each statement
     execute function core_private.keep_audit_log();
-alter table core.audit_log enable always trigger keep_rows, enable always trigger keep_all;

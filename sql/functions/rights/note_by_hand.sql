@@ -71,6 +71,3 @@ create or replace trigger note_delete_by_hand after delete on core.dead_letters
     execute function core_private.note_by_hand('dead_letter_id');
 create or replace trigger note_truncate_by_hand before truncate on core.dead_letters
     for each statement execute function core_private.note_by_hand('dead_letter_id');
-alter table core.dead_letters
-    enable always trigger note_insert_by_hand, enable always trigger note_update_by_hand,
-    enable always trigger note_delete_by_hand, enable always trigger note_truncate_by_hand;

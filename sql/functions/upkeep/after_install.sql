@@ -6,6 +6,7 @@ as $$
 begin
     perform core_private.secure_rows();
     perform core_private.set_up_triggers();
+    perform core_private.set_always();
     perform core_private.grant_queue(q.queue_name) from core.queues q;
     perform core_private.secure_relation('core_private.queue_model', '?');
     perform core_private.register_sweeps();
