@@ -1,7 +1,7 @@
 create or replace function core_private.lanes_of(p_consumer_id integer)
 returns table (
     lane_id integer, lane integer, strict boolean, profile text, max_body_bytes integer)
-language sql stable security definer
+language sql stable security definer rows 8
 set search_path = pg_catalog, pg_temp
 as $$
     select l.lane_id, l.lane, q.strict, q.profile, q.max_body_bytes
