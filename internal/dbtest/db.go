@@ -2,6 +2,7 @@ package dbtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/nexuspg/nexus/internal/pgdev"
@@ -166,7 +168,16 @@ func admin(t testing.TB, url, sql string) {
 		t.Fatalf("connect to %s: %v", EnvURL, err)
 	}
 	defer conn.Close(ctx)
-	if _, err := conn.Exec(ctx, sql); err != nil {
+	_, err = conn.Exec(ctx, sql)
+	// Another package may be looking whether the template is up to date. The server waits five seconds for that, and on a busy machine it
+	// may take longer.
+	for range 10 {
+		if pg, is := errors.AsType[*pgconn.PgError](err); !is || pg.Code != "55006" {
+			break
+		}
+		_, err = conn.Exec(ctx, sql)
+	}
+	if err != nil {
 		t.Fatalf("%s: %v", strings.SplitN(sql, "\n", 2)[0], err)
 	}
 }
