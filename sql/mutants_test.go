@@ -78,7 +78,7 @@ var mutants = []mutant{
 	{"N6 the queues of SQL handlers", "core_node.wait_for_sql", []string{"perform core_node.wait_for_wake(v_keys, p_for);", ""}, "handler/wait", false},
 	{"T1 a single emit fires", "core.emit", []string{"if v_patterns is not null then\n        perform core_private.fire_triggers(", "if false then\n        perform core_private.fire_triggers("}, "triggers/fire", false},
 	{"T1 one with options fires", "core_private.emit_with_options", []string{"if p_patterns is not null then", "if false then"}, "triggers/fire", false},
-	{"T1 a batch fires", "core_private.emit_many", []string{"v_fire.ctes || v_plan.ctes || v_broadcast", "v_plan.ctes || v_broadcast"}, "triggers/fire", false},
+	{"T1 a batch fires", "core_private.emit_many", []string{"v_fire || v_plan.ctes || v_broadcast", "v_plan.ctes || v_broadcast"}, "triggers/fire", false},
 	{"T1 a task fires", "core_private.emit_slots", []string{"v_plan.ctes || v_fire.ctes", "v_plan.ctes"}, "triggers/fire", false},
 	{"T1 what is delayed waits", "core_private.fire_plan", []string{"where h.due_at is null and not h.too_deep", "where not h.too_deep"}, "triggers/fire", false},
 	{"T2 filters hold", "core_private.fire_triggers", []string{"and (r.filter is null or p_payload @> r.filter)", ""}, "triggers/fire", false},

@@ -13,7 +13,9 @@ declare
     v_options    boolean := exists (select from unnest(p_options) o where o <> '{}');
     v_dedupe_for interval;
     v_plan       record;
-    v_fire       record;
+    v_types      text[] := core_private.distinct_types(p_event_types);
+    v_fire       text := ''; -- what triggers add to the statement
+    v_fired      text[] := '{}';
     v_triggers   boolean;
     v_loops      text := current_setting('enable_nestloop');
     v_at_once    boolean := true;
@@ -77,13 +79,14 @@ begin
     end if;
 
     select * into v_plan from core_private.delivery_plan(
-                             p_namespace, core_private.distinct_types(p_event_types),
-                             v_at_once, v_delayed, p_prioritised => v_prioritised);
-    select * into v_fire from core_private.fire_plan(p_namespace, core_private.distinct_types(p_event_types));
-    if v_fire.ctes <> '' then
+                             p_namespace, v_types, v_at_once, v_delayed, p_prioritised => v_prioritised);
+    if v_triggers then
+        select f.ctes, f.queues into v_fire, v_fired from core_private.fire_plan(p_namespace, v_types) f;
+    end if;
+    if v_fire <> '' then
         perform set_config('enable_nestloop', 'off', true);
     end if;
-    foreach v_queue in array v_plan.queues || v_fire.queues loop
+    foreach v_queue in array v_plan.queues || v_fired loop
         perform core_private.wake(v_queue, p_now);
     end loop;
 
@@ -160,12 +163,12 @@ begin
         select i.event_id, i.event_uid, %3$s, i.duplicate
           from %4$s
          order by i.n
-        $q$, v_src, v_fire.ctes || v_plan.ctes || v_broadcast, v_plan.default_id, v_rows,
+        $q$, v_src, v_fire || v_plan.ctes || v_broadcast, v_plan.default_id, v_rows,
         case when v_prioritised then ', priority' end, case when v_prioritised then ', e.priority' end)
     using p_now, p_namespace, p_event_types, p_payloads, p_options, v_keys, p_now + v_dedupe_for,
           core_private.principal(), p_event_uids, p_principals, v_pending, v_queued, v_plan.generation, v_priorities,
           core_private.iso(p_now);
-    if v_fire.ctes <> '' then
+    if v_fire <> '' then
         perform set_config('enable_nestloop', v_loops, true);
     end if;
     -- Behind the queues, as in store_broadcast.
