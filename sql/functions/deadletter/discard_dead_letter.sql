@@ -5,11 +5,7 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if coalesce(btrim(p_reason), '') = '' then
-        raise exception using errcode = 'NX006', column = 'p_reason',
-            message = 'p_reason is empty',
-            hint = 'Say why; it is kept with the dead letter.';
-    end if;
+    perform core_private.check_reason(p_reason);
     perform core_private.lock_dead_letter(p_dead_letter_id, p_claim_token);
     perform core_private.mark_resolved(array[p_dead_letter_id], 'discarded', p_reason);
 end $$;

@@ -4,11 +4,7 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if coalesce(btrim(p_reason), '') = '' then
-        raise exception using errcode = 'NX006', column = 'p_reason',
-            message = 'p_reason is empty',
-            hint = 'Say why; it is kept with the dead letter.';
-    end if;
+    perform core_private.check_reason(p_reason);
     return query
         select r.matched, r.done, r.skipped
           from core_private.resolve_by_filter(p_filter, 'discarded', p_reason) r;

@@ -18,11 +18,7 @@ declare
 begin
     perform core_private.require_duty(p_namespace, 'operate');
     perform core_private.check_event_ids(p_event_ids);
-    if coalesce(btrim(p_reason), '') = '' then
-        raise exception using errcode = 'NX006', column = 'p_reason',
-            message = 'p_reason is empty',
-            hint = 'Say why; it is kept with what is cancelled.';
-    end if;
+    perform core_private.check_reason(p_reason, 'Say why; it is kept with what is cancelled.');
     for q in select * from core_private.queues_of(p_namespace, p_consumer) loop
         perform core_private.queue_owner(q.queue_name, 'operate');
         select coalesce(array_agg(d.event_id), '{}') as events,

@@ -11,10 +11,7 @@ declare
     v_id    bigint;
 begin
     perform core_private.require_duty(p_namespace, 'operate');
-    if coalesce(btrim(p_reason), '') = '' then
-        raise exception using errcode = 'NX006', column = 'p_reason',
-            message = 'p_reason is empty', hint = 'Say why the message is not handled; the dead letter keeps it.';
-    end if;
+    perform core_private.check_reason(p_reason);
     v_lane := core_private.lock_lane(core_private.lane_named(p_namespace, p_queue, p_lane));
     v_now := core_private.now();
     select * into v_owner from core_private.lane_owner(v_lane.lane_id, 'operate');
