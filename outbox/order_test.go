@@ -45,15 +45,11 @@ func TestOrderUnderTraffic(t *testing.T) {
 			for range 2 {
 				start(t, db, node.Config{Poll: 20 * time.Millisecond, Lease: time.Second}, outbox.Handle("pay", note))
 			}
-			cut, ended := context.WithCancel(t.Context())
-			var cutting sync.WaitGroup
-			cutting.Go(func() {
-				for cut.Err() == nil {
-					_, _ = db.Owner.Exec(cut, `select pg_terminate_backend(pid) from (
-						select pid from pg_stat_activity where datname = current_database() and query ~ 'fetch_lane|settle_lane|public.effect' and pid <> pg_backend_pid()
-						   and backend_xmin is null order by random() limit 1) x, pg_sleep(0.05)`)
-				}
-			})
+			cut := func() {
+				db.Exec(`select pg_terminate_backend(pid) from pg_stat_activity
+					where datname = current_database() and usename <> current_user and pid <> $1
+					  and query ~ 'fetch_lane|settle_lane|public.effect' order by random() limit 1`, held.Conn().PgConn().PID())
+			}
 			// A pool of their own, since those of the nodes are cut.
 			producers, err := pgxpool.NewWithConfig(t.Context(), db.Pool.Config())
 			if err != nil {
@@ -61,13 +57,12 @@ func TestOrderUnderTraffic(t *testing.T) {
 			}
 			defer producers.Close()
 			var wants [8][]string
+			others := newTurns(len(wants) / 2)
 			var producing sync.WaitGroup
 			for p := range wants {
-				producing.Go(func() { wants[p] = produce(t, db, producers, p, transactions, strict) })
+				producing.Go(func() { wants[p] = produce(t, db, producers, p, transactions, strict, others, cut) })
 			}
 			producing.Wait()
-			ended()
-			cutting.Wait()
 			total := 0
 			for p, want := range wants {
 				total += len(want)
@@ -117,9 +112,47 @@ func count(all []string, key string) (n int) {
 	return n
 }
 
-// produce runs transactions, one after the other, which stay open while others commit. It returns what was committed. Those that enqueue
-// once cannot wait for one another in a circle.
-func produce(t *testing.T, db *dbtest.DB, pool *pgxpool.Pool, p, transactions int, once bool) (committed []string) {
+// turns counts what some producers commit, for others that stay open meanwhile.
+type turns struct {
+	mu      sync.Mutex
+	changed *sync.Cond
+	n, left int
+}
+
+func newTurns(producers int) *turns {
+	c := &turns{left: producers}
+	c.changed = sync.NewCond(&c.mu)
+	return c
+}
+
+// count is called after each commit; last after all of a producer's.
+func (c *turns) count(last bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.n++; last {
+		c.left--
+	}
+	c.changed.Broadcast()
+}
+
+func (c *turns) now() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.n
+}
+
+// pass waits until somebody has committed since then, or nobody is left who may.
+func (c *turns) pass(since int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.n == since && c.left > 0 {
+		c.changed.Wait()
+	}
+}
+
+// produce runs transactions, one after the other, and returns what was committed. Those of odd producers stay open while even ones commit. Where
+// lanes are locked nobody can wait for that: they enqueue once, and wait for the locks.
+func produce(t *testing.T, db *dbtest.DB, pool *pgxpool.Pool, p, transactions int, once bool, others *turns, cut func()) (committed []string) {
 	t.Helper()
 	random := rand.New(rand.NewChaCha8(sha256.Sum256(fmt.Append(nil, p))))
 	var keys [4]string
@@ -127,7 +160,10 @@ func produce(t *testing.T, db *dbtest.DB, pool *pgxpool.Pool, p, transactions in
 		keys[lane] = keyOf(t, db, p, lane)
 	}
 	n := 0
-	for range transactions {
+	if p%2 == 0 {
+		defer others.count(true)
+	}
+	for i := range transactions {
 		for {
 			var mine []string
 			err := func() error {
@@ -152,8 +188,8 @@ func produce(t *testing.T, db *dbtest.DB, pool *pgxpool.Pool, p, transactions in
 					if _, err := outbox.EnqueueBatch(t.Context(), tx, ns, batch); err != nil {
 						return err
 					}
-					if _, err := tx.Exec(t.Context(), "select pg_sleep(random() * 0.02)"); err != nil {
-						return err
+					if p%2 == 1 && !once {
+						others.pass(others.now())
 					}
 				}
 				if random.IntN(5) == 0 {
@@ -170,8 +206,49 @@ func produce(t *testing.T, db *dbtest.DB, pool *pgxpool.Pool, p, transactions in
 				return committed
 			}
 			committed = append(committed, mine...)
+			if p%2 == 0 {
+				others.count(false)
+			}
+			if i%5 == p%5 {
+				cut()
+			}
 			break
 		}
 	}
 	return committed
+}
+
+// In a strict queue whoever enqueues to a lane waits for whoever has enqueued to it and not committed, with a key or without: so the order of a lane
+// is that of commits.
+// holds: LN3 (strict)
+func TestStrictOrder(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	register(t, db, "pay", 2, &outbox.QueueOptions{Strict: true})
+	for _, second := range []string{
+		"core.outbox_enqueue('shop', 'pay', 'second', 't', 'one')",
+		"core.outbox_enqueue('shop', 'pay', 'second', 't')",
+		"core.outbox_enqueue_batch('shop', 'pay', '{second}', '{t}')",
+	} {
+		first, err := db.Pool.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = first.Rollback(context.Background()) })
+		if _, err := outbox.Enqueue(t.Context(), first, ns, outbox.Message{Queue: "pay", Key: "one", Type: "t", Body: []byte("first")}); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() {
+			_, err := db.Owner.Exec(t.Context(), "select "+second)
+			done <- err
+		}()
+		db.Wait("select exists (select from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database()))")
+		if err := first.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
 }

@@ -15,7 +15,6 @@ declare
     v_queue record;
     v_lost  text[] := '{}';
     v_key   text := core_private.outbox_key(p_namespace, p_queue);
-    v_lane  bigint;
 begin
     select * into v_queue from core_private.outbox_named(p_namespace, p_queue);
     perform core_private.check_outbox_messages(
@@ -32,16 +31,15 @@ begin
              where not k.won);
     end if;
     if v_queue.is_strict then
-        for v_lane in
-            select distinct l.lane_id
-              from unnest(p_keys) k
-              join core_private.consumer_lanes l
-                on l.consumer_id = v_queue.consumer_id and l.generation = v_queue.generation
-               and (k is null or l.lane = core_private.lane_of_key(k, v_queue.lanes))
-             order by 1
-        loop
-            perform pg_advisory_xact_lock(-1316159060, v_lane::integer);
-        end loop;
+        -- The first number is the outbox's own, so that nobody else's locks are met.
+        perform pg_advisory_xact_lock(-1316159060, x.lane_id)
+           from (
+               select distinct l.lane_id
+                 from unnest(coalesce(p_keys, array[null]::text[])) k -- without a key any lane may be meant
+                 join core_private.consumer_lanes l
+                   on l.consumer_id = v_queue.consumer_id and l.generation = v_queue.generation
+                  and (k is null or l.lane = core_private.lane_of_key(k, v_queue.lanes))
+                order by l.lane_id) x;
     end if;
     return query
         with given as materialized (
