@@ -21,7 +21,7 @@ func ExampleCreate() {
 	defer done()
 	_, err := trigger.Create(ctx, pool, trigger.Trigger{
 		Namespace: "shop", Name: "mail-germans", Target: "go:mail",
-		Event: trigger.Event{Pattern: "order.*", Contains: json.RawMessage(`{"country": "DE"}`)},
+		Event: &trigger.Event{Pattern: "order.*", Contains: json.RawMessage(`{"country": "DE"}`)},
 		Retry: nexus.RetryPolicy{MaxAttempts: 5},
 	})
 	if err != nil {

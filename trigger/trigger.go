@@ -10,11 +10,11 @@ import (
 	"github.com/nexuspg/nexus/internal/db"
 )
 
-// Trigger has each event that matches delivered to Target.
+// Trigger has what its source matches delivered to Target. Exactly one of the sources is set.
 type Trigger struct {
 	Namespace nexus.Namespace
 	Name      string // 1 to 100 of A-Z, a-z, 0-9 and ". _ / -"
-	Event     Event
+	Event     *Event
 	Target    string            // "go:mail", "sql:mail", "webhook:crm", "workflow:order"
 	Consumer  string            // "": triggers; else a routed consumer of its own, for what must not wait behind others
 	Disabled  bool              // created, not live
@@ -28,14 +28,26 @@ type Event struct {
 	Contains json.RawMessage // an object that the payload must contain, as jsonb's @> has it; nil: any
 }
 
+// source is what core.create_trigger takes as p_source, which sees to it that there is one.
+func (t Trigger) source() map[string]any {
+	sources := map[string]any{}
+	if e := t.Event; e != nil {
+		sources["event"] = filtered(map[string]any{"pattern": e.Pattern}, e.Contains)
+	}
+	return sources
+}
+
+func filtered(source map[string]any, contains json.RawMessage) map[string]any {
+	if contains != nil {
+		source["contains"] = contains
+	}
+	return source
+}
+
 // Create makes a trigger and returns its id, also of one that is there alike. One of that name with other settings is [nexus.ErrConflict], unless
 // Replace is set; what cannot be is [nexus.ErrInvalid], a function or webhook that is not there [nexus.ErrNotFound].
 func Create(ctx context.Context, q nexus.DBTX, t Trigger) (id uuid.UUID, err error) {
-	event := map[string]any{"pattern": t.Event.Pattern}
-	if t.Event.Contains != nil {
-		event["contains"] = t.Event.Contains
-	}
-	source, err := db.Payload("create_trigger", "p_source", map[string]any{"event": event})
+	source, err := db.Payload("create_trigger", "p_source", t.source())
 	if err != nil {
 		return id, err
 	}

@@ -29,7 +29,7 @@ func TestCreate(t *testing.T) {
 	db.Namespace("shop")
 	ctx := t.Context()
 	one := trigger.Trigger{
-		Namespace: "shop", Name: "mail", Target: "go:mail", Event: trigger.Event{Pattern: "order.*", Contains: json.RawMessage(`{"a": 1}`)},
+		Namespace: "shop", Name: "mail", Target: "go:mail", Event: &trigger.Event{Pattern: "order.*", Contains: json.RawMessage(`{"a": 1}`)},
 		Retry: nexus.RetryPolicy{MaxAttempts: 2, Base: 3 * time.Second},
 	}
 	id, err := trigger.Create(ctx, db.Pool, one)
@@ -78,7 +78,7 @@ func TestCreate(t *testing.T) {
 	if _, err := trigger.CreateHandler(ctx, db.Pool, "shop", "sql:none", &trigger.HandlerOptions{Function: "app.none(jsonb)"}); !errors.Is(err, nexus.ErrInvalid) {
 		t.Errorf("a function that is not there: %v", err)
 	}
-	for _, bad := range []trigger.Trigger{{Name: "a"}, {Name: "a", Target: "go:a"}, {Name: "a", Target: "go:a", Event: trigger.Event{Pattern: "a", Contains: json.RawMessage(`[]`)}}} {
+	for _, bad := range []trigger.Trigger{{Name: "a"}, {Name: "a", Target: "go:a"}, {Name: "a", Target: "go:a", Event: &trigger.Event{Pattern: "a", Contains: json.RawMessage(`[]`)}}} {
 		bad.Namespace = "shop"
 		if _, err := trigger.Create(ctx, db.Pool, bad); !errors.Is(err, nexus.ErrInvalid) {
 			t.Errorf("%+v: %v", bad, err)
@@ -108,7 +108,7 @@ func TestALoopEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, target := range map[string]string{"sql.loop": "sql:again", "go.loop": "go:again"} {
-		if _, err := trigger.Create(t.Context(), db.Pool, trigger.Trigger{Namespace: "shop", Name: name, Target: target, Event: trigger.Event{Pattern: name}}); err != nil {
+		if _, err := trigger.Create(t.Context(), db.Pool, trigger.Trigger{Namespace: "shop", Name: name, Target: target, Event: &trigger.Event{Pattern: name}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -177,7 +177,7 @@ func TestChangesBesideEmits(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	made := trigger.Trigger{Namespace: "shop", Target: "go:mail", Event: trigger.Event{Pattern: "order.*"}}
+	made := trigger.Trigger{Namespace: "shop", Target: "go:mail", Event: &trigger.Event{Pattern: "order.*"}}
 	made.Name = "stays"
 	_, err := trigger.Create(ctx, db.Pool, made)
 	do(err)

@@ -1,17 +1,15 @@
 create or replace view core.trigger_status with (security_barrier = true) as
-select t.namespace, t.name, t.kind, t.enabled, d.pattern, d.filter, t.target, t.consumer,
+select t.namespace, t.name, t.kind, t.enabled, s.source, t.target, t.consumer,
        s.handled, s.principal_ok, t.registered_by, s.retry, t.trigger_id, t.created_at, t.updated_at
   from core.triggers t
-  join core.event_trigger_details d on d.trigger_id = t.trigger_id
  cross join lateral core_private.trigger_state(t.trigger_id) s
  where t.namespace = any ((select core_private.namespaces_read_by(current_user))::text[]);
 comment on view core.trigger_status is 'One row a trigger: what it goes by, where its deliveries go, and what is in their way.';
 comment on column core.trigger_status.namespace is 'Its namespace.';
 comment on column core.trigger_status.name is 'Its name.';
-comment on column core.trigger_status.kind is 'event.';
+comment on column core.trigger_status.kind is 'What its source is: event.';
 comment on column core.trigger_status.enabled is 'Whether emits make deliveries by it.';
-comment on column core.trigger_status.pattern is 'Types of events that it matches.';
-comment on column core.trigger_status.filter is 'What their payload has to contain; NULL: anything.';
+comment on column core.trigger_status.source is 'What it goes by: the details of its kind, as core.create_trigger takes them.';
 comment on column core.trigger_status.target is 'The handler that its deliveries name.';
 comment on column core.trigger_status.consumer is 'The consumer by whose queue they go.';
 comment on column core.trigger_status.handled is 'Whether a live node handles the target, or it is a function; else deliveries wait.';

@@ -6,22 +6,22 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_now      timestamptz := core_private.now();
-    v_source   record;
+    v_kind     text := core_private.kind_of_source(p_source);
+    v_source   jsonb;
     v_retry    record;
     v_consumer text := 'triggers';
     v_enabled  boolean := true;
     v_there    core.triggers;
-    v_same     boolean;
     v_id       uuid := gen_random_uuid();
 begin
-    perform core_private.require_consuming(p_namespace);
+    perform core_private.require_trigger_duty(p_namespace, v_kind);
     perform core_private.refuse_borrowed_session();
     if (p_name ~ '^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$') is not true then
         perform core_private.fail_trigger('p_name',
             format('trigger %s cannot be', coalesce(quote_literal(left(p_name, 150)), 'NULL')),
             'A name is 1 to 100 of A-Z, a-z, 0-9 and ". _ / -", a letter or digit first.');
     end if;
-    select * into v_source from core_private.check_trigger_source(p_source);
+    v_source := core_private.check_trigger_source(p_namespace, p_source);
     perform core_private.check_option_keys(p_options, '{retry,consumer,enabled,replace}');
     if p_options ? 'consumer' then
         if jsonb_typeof(p_options -> 'consumer') <> 'string' then
@@ -43,17 +43,18 @@ begin
     perform core_private.open_routed(p_namespace, v_consumer);
     select * into v_there from core.triggers t where t.namespace = p_namespace and t.name = p_name for update;
     if found then
-        select d.pattern = v_source.pattern and d.filter is not distinct from v_source.filter
-               and v_there.target = p_target and v_there.consumer = v_consumer
-               and (not p_options ? 'enabled' or v_there.enabled = v_enabled)
-               and (v_there.retry_max_attempts, v_there.retry_backoff, v_there.retry_base_ms, v_there.retry_max_ms,
-                    v_there.retry_jitter)
-                   = (v_retry.max_attempts, v_retry.backoff, v_retry.base_ms, v_retry.max_ms, v_retry.jitter)
-          into v_same
-          from core.event_trigger_details d
-         where d.trigger_id = v_there.trigger_id;
-        if v_same then
+        if v_there.kind = v_kind and core_private.trigger_source(v_there.trigger_id, v_kind) = v_source
+           and v_there.target = p_target and v_there.consumer = v_consumer
+           and (not p_options ? 'enabled' or v_there.enabled = v_enabled)
+           and (v_there.retry_max_attempts, v_there.retry_backoff, v_there.retry_base_ms, v_there.retry_max_ms,
+                v_there.retry_jitter)
+               = (v_retry.max_attempts, v_retry.backoff, v_retry.base_ms, v_retry.max_ms, v_retry.jitter) then
             return v_there.trigger_id;
+        elsif v_there.kind <> v_kind then
+            raise exception using errcode = 'NX212', column = 'p_name',
+                message = format('trigger %s of namespace %s is one of kind %s',
+                                 quote_literal(p_name), quote_literal(p_namespace), v_there.kind),
+                hint = 'Delete it first, or give another name.';
         elsif (p_options ->> 'replace')::boolean is not true then
             raise exception using errcode = 'NX212', column = 'p_name',
                 message = format('trigger %s of namespace %s exists with another source, target, consumer or policy',
@@ -69,9 +70,7 @@ begin
                    select r.oid::regrole from pg_roles r where r.rolname = core_private.caller()),
                registered_by = core_private.principal(), updated_at = v_now
          where t.trigger_id = v_there.trigger_id;
-        update core.event_trigger_details d
-           set pattern = v_source.pattern, filter = v_source.filter
-         where d.trigger_id = v_there.trigger_id;
+        perform core_private.put_trigger_source(v_there.trigger_id, p_namespace, v_kind, v_source);
         perform core_private.audit('replace_trigger', p_namespace, p_name, null, jsonb_build_object(
             'source', p_source, 'target', p_target, 'options', p_options, 'before', v_there.target));
         return v_there.trigger_id;
@@ -85,12 +84,11 @@ begin
         trigger_id, namespace, name, kind, target, consumer, enabled, retry_max_attempts, retry_backoff,
         retry_base_ms, retry_max_ms, retry_jitter, registered_by_principal, registered_by, created_at, updated_at)
     values (
-        v_id, p_namespace, p_name, 'event', p_target, v_consumer, v_enabled, v_retry.max_attempts, v_retry.backoff,
+        v_id, p_namespace, p_name, v_kind, p_target, v_consumer, v_enabled, v_retry.max_attempts, v_retry.backoff,
         v_retry.base_ms, v_retry.max_ms, v_retry.jitter,
         (select r.oid::regrole from pg_roles r where r.rolname = core_private.caller()), core_private.principal(),
         v_now, v_now);
-    insert into core.event_trigger_details (trigger_id, namespace, pattern, filter)
-    values (v_id, p_namespace, v_source.pattern, v_source.filter);
+    perform core_private.put_trigger_source(v_id, p_namespace, v_kind, v_source);
     perform core_private.audit('create_trigger', p_namespace, p_name, null,
         jsonb_build_object('source', p_source, 'target', p_target, 'options', p_options));
     return v_id;

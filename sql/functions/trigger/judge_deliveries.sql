@@ -23,20 +23,20 @@ begin
               from %s q
              where q.ctid = any ($1) and q.message ? 'triggerId'),
         judged as materialized (
-            select u.id, t.trigger_id is null as gone,
+            select u.id, t.trigger_id is null as gone, t.kind,
                    t.registered_by_principal as role
               from (select distinct m.trigger_id as id from m) u
               left join core.triggers t
                 on t.trigger_id = core_private.uuid_if_valid(u.id) and t.namespace = $2),
         revoked as materialized (
-            select r.role, core_private.trigger_trouble($2, r.role) as is
-              from (select distinct j.role from judged j where j.role is not null) r),
+            select r.kind, r.role, core_private.trigger_trouble($2, r.kind, r.role) as is
+              from (select distinct j.kind, j.role from judged j where j.role is not null) r),
         bad as (
             select m.tid, m.msg_id, m.read_ct,
                    case when not j.gone then 'principal_revoked' when m.replayed then 'trigger deleted' end as reason
               from m
               join judged j on j.id is not distinct from m.trigger_id
-              left join revoked r on r.role = j.role
+              left join revoked r on r.kind = j.kind and r.role = j.role
              where j.gone or r.is)
         select array_agg(b.tid) as tids,
                array_agg(b.msg_id) filter (where b.reason is null) as dropped,

@@ -6,7 +6,9 @@ as $$
 declare
     v_trigger core.triggers;
 begin
-    perform core_private.require_consuming(p_namespace);
+    perform core_private.require_trigger_duty(
+        p_namespace,
+        (select t.kind from core.triggers t where t.namespace = p_namespace and t.name = p_name));
     perform core_private.refuse_borrowed_session();
     perform core_private.lock_namespace(p_namespace, false);
     perform from core.namespaces n where n.namespace = p_namespace for no key update;
@@ -19,4 +21,4 @@ begin
     end if;
     return v_trigger;
 end $$;
-comment on function core_private.lock_trigger(text, text) is 'A trigger, whose row is locked, for who may consume or operate. Raises 42501, NX101, NX114, NX401, NX402.';
+comment on function core_private.lock_trigger(text, text) is 'A trigger, whose row is locked, for who has a duty of its kind. Raises 42501, NX101, NX114, NX401, NX402.';

@@ -23,4 +23,4 @@ create or replace trigger put_route
     for each row execute function core_private.put_route();
 create or replace trigger put_route
     after update on core.triggers
-    for each row execute function core_private.put_route();
+    for each row when (new.kind = 'event') execute function core_private.put_route();

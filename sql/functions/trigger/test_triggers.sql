@@ -19,14 +19,15 @@ begin
         select j.trigger_id, j.name, j.target, j.why is null, j.why
           from (select t.trigger_id, t.name::text, t.target::text, case
                     when not t.enabled then 'disabled'
-                    when not core_private.matches(d.pattern, p_event_type) then 'pattern'
-                    when d.filter is not null and not p_payload @> d.filter then 'filter'
+                    when m.why is not null then m.why
                     when p_depth > core_private.max_trigger_depth() then 'depth'
-                    when core_private.trigger_trouble(t.namespace, t.registered_by_principal) then 'principal_revoked'
+                    when core_private.trigger_trouble(t.namespace, t.kind, t.registered_by_principal)
+                    then 'principal_revoked'
                     when not core_private.is_handled(t.namespace, t.consumer, t.target, v_now)
                     then 'no live node handles the target' end as why
                   from core.triggers t
-                  join core.event_trigger_details d on d.trigger_id = t.trigger_id
+                 cross join lateral core_private.why_no_match(
+                            t.trigger_id, t.kind, p_event_type, p_payload) m(why)
                  where t.namespace = p_namespace) j
          order by j.name;
 end $$;

@@ -1,5 +1,5 @@
 create or replace function core_private.trigger_state(
-    p_trigger_id uuid, out handled boolean, out principal_ok boolean, out retry jsonb)
+    p_trigger_id uuid, out source jsonb, out handled boolean, out principal_ok boolean, out retry jsonb)
 returns record
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -7,10 +7,11 @@ as $$
 declare
     v_now timestamptz := core_private.now();
 begin
-    select core_private.is_handled(t.namespace, t.consumer, t.target, v_now),
-           not core_private.trigger_trouble(t.namespace, t.registered_by_principal),
+    select core_private.trigger_source(t.trigger_id, t.kind),
+           core_private.is_handled(t.namespace, t.consumer, t.target, v_now),
+           not core_private.trigger_trouble(t.namespace, t.kind, t.registered_by_principal),
            core_private.trigger_policy(t.trigger_id)
-      into handled, principal_ok, retry
+      into source, handled, principal_ok, retry
       from core.triggers t
      where t.trigger_id = p_trigger_id;
 end $$;

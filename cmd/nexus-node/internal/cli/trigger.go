@@ -35,13 +35,15 @@ func newTriggerCreate(s *session) *cobra.Command {
   nexus-node trigger create -n shop crm "customer.*" webhook:crm --replace`,
 		Args: cobra.ExactArgs(3),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t.Name, t.Event.Pattern, t.Target = args[0], args[1], args[2]
+			t.Name, t.Target = args[0], args[2]
+			var filter json.RawMessage
 			if contains != "" {
-				t.Event.Contains = json.RawMessage(contains)
-				if !json.Valid(t.Event.Contains) {
+				filter = json.RawMessage(contains)
+				if !json.Valid(filter) {
 					return usage(cmd, "--contains is not valid JSON")
 				}
 			}
+			t.Event = &trigger.Event{Pattern: args[1], Contains: filter}
 			return s.inNamespace(cmd, func(c *client) error {
 				t.Namespace = c.namespace()
 				id, err := trigger.Create(c.ctx(), c.pool, t)

@@ -34,13 +34,15 @@ func TestTriggers(t *testing.T) {
 	}
 	db.Exec("select core.emit('shop', 'order.made')")
 	type shown struct {
-		Name, Pattern, Target string
-		Enabled, Handled      bool
+		Name, Kind, Target string
+		Source             struct{ Pattern string }
+		Enabled, Handled   bool
 	}
-	if d := cmp.Diff([]shown{{"mail", "order.*", "go:other", true, false}}, okJSON[[]shown](s, "trigger", "list", "-n", "shop")); d != "" {
+	want := shown{"mail", "event", "go:other", struct{ Pattern string }{"order.*"}, true, false}
+	if d := cmp.Diff([]shown{want}, okJSON[[]shown](s, "trigger", "list", "-n", "shop")); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff(shown{"mail", "order.*", "go:other", true, false}, okJSON[shown](s, "trigger", "show", "-n", "shop", "mail")); d != "" {
+	if d := cmp.Diff(want, okJSON[shown](s, "trigger", "show", "-n", "shop", "mail")); d != "" {
 		t.Error(d)
 	}
 	s.fails(exitNotFound, []string{`no trigger "none"`}, "trigger", "show", "-n", "shop", "none")
