@@ -70,16 +70,23 @@ func Create(ctx context.Context, q nexus.DBTX, t Trigger) (id uuid.UUID, err err
 	return uuid.Parse(text)
 }
 
-// Enable has emits that begin after the commit make deliveries by it; changed is false if they did.
+// Enable has emits that begin after the commit make deliveries by it, and what was held be delivered; changed is false if they did.
 func Enable(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, name string) (changed bool, err error) {
 	err = db.Call(ctx, q, "enable_trigger", "select core.enable_trigger($1::text, $2::text)", []any{string(ns), name}, &changed)
 	return changed, err
 }
 
-// Disable has emits that begin after the commit make none; what is queued is handled. changed is false if they made none.
-func Disable(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, name string) (changed bool, err error) {
-	err = db.Call(ctx, q, "disable_trigger", "select core.disable_trigger($1::text, $2::text)", []any{string(ns), name}, &changed)
+// Disable has emits that begin after the commit make none; what is queued is handled, or with hold is set aside until the trigger is enabled. changed is false if it was so.
+func Disable(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, name string, hold bool) (changed bool, err error) {
+	err = db.Call(ctx, q, "disable_trigger", "select core.disable_trigger($1::text, $2::text, $3::boolean)", []any{string(ns), name, hold}, &changed)
 	return changed, err
+}
+
+// HandOver gives the triggers and handlers of one role to another, by whose duties their deliveries are judged from then on, and returns how many; ns "" is all
+// namespaces that the login operates. It takes an administrator, or an operator who is a member of to. A role that was dropped is given by its number.
+func HandOver(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, from, to string) (moved int, err error) {
+	err = db.Call(ctx, q, "hand_over_triggers", "select core.hand_over_triggers($1::text, $2::text, nullif($3::text, ''))", []any{from, to, string(ns)}, &moved)
+	return moved, err
 }
 
 // Delete also removes its deliveries that are not acknowledged, and returns how many. A transactional handler of one of them fails at its acknowledgement.

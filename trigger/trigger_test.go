@@ -57,7 +57,7 @@ func TestCreate(t *testing.T) {
 			t.Errorf("enabled: %v %v", changed, err)
 		}
 	}
-	if changed, err := trigger.Disable(ctx, db.Pool, "shop", "mail"); err != nil || !changed {
+	if changed, err := trigger.Disable(ctx, db.Pool, "shop", "mail", false); err != nil || !changed {
 		t.Errorf("disabled: %v %v", changed, err)
 	}
 	if _, err := trigger.DropHandler(ctx, db.Pool, "shop", "go:other"); !errors.Is(err, nexus.ErrConflict) {
@@ -190,7 +190,7 @@ func TestChangesBesideEmits(t *testing.T) {
 		made.Event.Contains = json.RawMessage(`{"a": 2}`)
 		_, err = trigger.Create(ctx, db.Pool, made)
 		do(err)
-		_, err = trigger.Disable(ctx, db.Pool, "shop", "goes")
+		_, err = trigger.Disable(ctx, db.Pool, "shop", "goes", false)
 		do(err)
 		_, err = trigger.Enable(ctx, db.Pool, "shop", "goes")
 		do(err)
@@ -209,5 +209,94 @@ func TestChangesBesideEmits(t *testing.T) {
 	db.Exec(`select core_node.claim('core_events_shop__triggers', '{*}', '{0}', 10000, '30 s')`)
 	if left := dbtest.Get[int](db, `select count(*)::int from pgmq.q_core_events_shop__triggers q where vt > core.now() and message ->> 'trigger' = 'goes'`); left > 0 {
 		t.Errorf("%d deliveries of a trigger that is gone were claimed", left)
+	}
+}
+
+// Beside emits and claims a trigger is held and enabled again: each delivery that was made is handled once, and none is left aside.
+// holds: T6 (hold beside emits and claims)
+func TestAHoldBesideClaims(t *testing.T) {
+	t.Parallel()
+	db := dbtest.New(t)
+	db.Namespace("shop")
+	ctx := t.Context()
+	if _, err := trigger.Create(ctx, db.Pool, trigger.Trigger{Namespace: "shop", Name: "held", Target: "go:mail", Event: trigger.Event{Pattern: "*"}}); err != nil {
+		t.Fatal(err)
+	}
+	var stop atomic.Bool
+	var at sync.WaitGroup
+	var mu sync.Mutex
+	handled := map[int64]int{}
+	handle := func() (n int, err error) {
+		var ids []int64
+		// The transaction ends a little later, as that of a batch does.
+		err = pgx.BeginFunc(ctx, db.Pool, func(tx pgx.Tx) error {
+			if err := tx.QueryRow(ctx, `select coalesce(array_agg(c.msg_id), '{}') from core_node.claim('core_events_shop__triggers', '{go:mail}', '{0}', 20, '1 h') c
+				 where c.outcome = 'claimed'`).Scan(&ids); err != nil {
+				return err
+			}
+			_, err := tx.Exec(ctx, "select")
+			return err
+		})
+		if err != nil {
+			return 0, err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for _, id := range ids {
+			handled[id]++
+		}
+		return len(ids), nil
+	}
+	for range 2 {
+		at.Go(func() {
+			for !stop.Load() {
+				if _, err := (queue.Emitter{Namespace: "shop"}).Emit(ctx, db.Pool, "order.made", 1, nil); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+		at.Go(func() {
+			for !stop.Load() {
+				if _, err := handle(); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	for range 40 {
+		for _, hold := range []bool{true, false} {
+			var err error
+			if hold {
+				_, err = trigger.Disable(ctx, db.Pool, "shop", "held", true)
+			} else if _, err = trigger.Enable(ctx, db.Pool, "shop", "held"); err == nil {
+				_, err = db.Pool.Exec(ctx, "select core_node.promote_delayed()")
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	stop.Store(true)
+	at.Wait()
+	for n := 1; n > 0; {
+		db.Exec("select core_node.promote_delayed(100000)")
+		var err error
+		if n, err = handle(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if aside := dbtest.Get[int](db, "select count(*)::int from core.delayed"); aside > 0 {
+		t.Errorf("%d deliveries are left aside", aside)
+	}
+	made := dbtest.Get[int](db, `select count(*)::int from pgmq.q_core_events_shop__triggers`)
+	if made == 0 || made != len(handled) || made != dbtest.Get[int](db, "select last_value::int from pgmq.q_core_events_shop__triggers_msg_id_seq") {
+		t.Errorf("%d of %d deliveries were handled", len(handled), made)
+	}
+	for id, n := range handled {
+		if n != 1 {
+			t.Errorf("delivery %d was claimed %d times", id, n)
+		}
 	}
 }

@@ -47,8 +47,8 @@ func Unknown(name string) Place {
 		"namespace": quote(name), "queue": quote("core_events_" + name), "dlq": quote("core_events_" + name + "_dlq"),
 		"event": "987654321", "uid": "'01900000-0000-7000-8000-00000000dead'", "dead": "987654322", "msg": "987654323", "ct": "1",
 		"read_at": "'2026-01-01Z'::timestamptz", "node": quote(name + "-node"), "incarnation": "'01900000-0000-7000-8000-00000000beef'",
-		"inbox": "'01900000-0000-7000-8000-00000000b0b0'",
-		"lane":  "987654324", "task": "'01900000-0000-7000-8000-00000000cafe'", "schedule": "'01900000-0000-7000-8000-00000000feed'",
+		"inbox": "'01900000-0000-7000-8000-00000000b0b0'", "trigger": "'01900000-0000-7000-8000-00000000ba5e'",
+		"lane": "987654324", "task": "'01900000-0000-7000-8000-00000000cafe'", "schedule": "'01900000-0000-7000-8000-00000000feed'",
 	}}
 }
 
@@ -106,6 +106,7 @@ func Make(t testing.TB, db *dbtest.DB, name string, restricted bool) Place {
 		"node":        "select quote_literal(node_id) from core.nodes where namespace = $1",
 		"incarnation": "select quote_literal(incarnation) from core.nodes where namespace = $1",
 		"task":        "select quote_literal(task_id) from core.scheduled_tasks where namespace = $1",
+		"trigger":     "select quote_literal(trigger_id) from core.triggers where namespace = $1 and name = 'sparetrigger'",
 		"inbox":       "select quote_literal(inbox_id) from core.inbox where namespace = $1",
 		"schedule":    "select quote_literal(schedule_id) from core.scheduled_events where namespace = $1",
 	} {

@@ -139,6 +139,7 @@ begin
       ('core.disable_trigger', '{nexus_consumer,nexus_operator}'),
       ('core.delete_trigger', '{nexus_consumer,nexus_operator}'),
       ('core.test_triggers', '{nexus_consumer,nexus_operator}'),
+      ('core.hand_over_triggers', '{nexus_operator}'),
       ('core.unsubscribe', '{nexus_consumer,nexus_operator}'),
       ('core.retry_event', '{nexus_consumer}'),
       ('core.reject_event', '{nexus_consumer}'),

@@ -1,5 +1,5 @@
 create or replace view core.trigger_status with (security_barrier = true) as
-select t.namespace, t.name, t.kind, t.enabled, s.source, t.target, t.consumer,
+select t.namespace, t.name, t.kind, t.enabled, t.held, s.source, t.target, t.consumer,
        s.handled, s.principal_ok, t.registered_by, s.retry, t.trigger_id, t.created_at, t.updated_at
   from core.triggers t
  cross join lateral core_private.trigger_state(t.trigger_id) s
@@ -9,11 +9,12 @@ comment on column core.trigger_status.namespace is 'Its namespace.';
 comment on column core.trigger_status.name is 'Its name.';
 comment on column core.trigger_status.kind is 'What its source is: event.';
 comment on column core.trigger_status.enabled is 'Whether emits make deliveries by it.';
+comment on column core.trigger_status.held is 'Whether its deliveries are set aside until it is enabled.';
 comment on column core.trigger_status.source is 'What it goes by: the details of its kind, as core.create_trigger takes them.';
 comment on column core.trigger_status.target is 'The handler that its deliveries name.';
 comment on column core.trigger_status.consumer is 'The consumer by whose queue they go.';
 comment on column core.trigger_status.handled is 'Whether a live node handles the target, or it is a function; else deliveries wait.';
-comment on column core.trigger_status.principal_ok is 'Whether the role that created it may still have its deliveries; else they become dead letters.';
+comment on column core.trigger_status.principal_ok is 'Whether the role that created it may still have its deliveries; else they become dead letters. core.hand_over_triggers gives it another role.';
 comment on column core.trigger_status.registered_by is 'Who created or replaced it.';
 comment on column core.trigger_status.retry is 'The retry policy of its deliveries.';
 comment on column core.trigger_status.trigger_id is 'Its id.';

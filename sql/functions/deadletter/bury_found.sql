@@ -10,10 +10,14 @@ declare
     v_ids     bigint[];
     v_cts     integer[];
     v_reasons text[];
+    v_errors  text[];
 begin
     -- What is no envelope waits as long as some live node asks for unknown.raw.
-    select array_agg(d.id), array_agg(d.ct), array_agg(d.reason)
-      into v_ids, v_cts, v_reasons
+    select array_agg(d.id), array_agg(d.ct), array_agg(d.reason),
+           array_agg(case d.reason when 'principal_revoked' then
+               'the role that registered its trigger is gone, or has no right to it any more:'
+               || ' grant it again, or core.hand_over_triggers to another one' end)
+      into v_ids, v_cts, v_reasons, v_errors
       from unnest(p_ids, p_cts, p_reasons) d(id, ct, reason)
      where d.reason <> 'not an envelope'
         or not core_private.is_handled(p_namespace, p_consumer, 'unknown.raw', p_now);
@@ -22,8 +26,7 @@ begin
     end if;
     return query
         select b.msg_id, b.read_ct
-          from core_private.bury(p_queue, null, v_ids, v_cts, v_reasons,
-                                 array_fill(null::text, array[cardinality(v_ids)])) b;
+          from core_private.bury(p_queue, null, v_ids, v_cts, v_reasons, v_errors) b;
 exception when others then
     -- What cannot be buried must not keep the others from being delivered. It comes again, and the log says why.
     execute format($q$

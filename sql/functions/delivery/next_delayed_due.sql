@@ -16,7 +16,7 @@ begin
     select d.due_at, d.queue_name
       into v_first
       from core.delayed d
-     where d.queue_name <> all (v_closed)
+     where d.due_at < 'infinity' and d.queue_name <> all (v_closed)
      order by d.due_at limit 1;
     if v_first.queue_name is null or to_regclass(core_private.queue_relation(v_first.queue_name)) is not null then
         return v_first.due_at;
@@ -33,9 +33,9 @@ begin
                   from core.delayed d
                  where d.queue_name > s.queue_name
                  order by d.queue_name, d.due_at limit 1) n)
-        select min(s.due_at)
+        select nullif(min(s.due_at), 'infinity')
           from s
          where s.queue_name <> all (v_closed)
            and to_regclass(core_private.queue_relation(s.queue_name)) is not null);
 end $$;
-comment on function core_node.next_delayed_due() is 'For nodes: when the next delayed delivery is due, but for restricted namespaces in which the caller may neither consume nor operate, and for queues without a table; NULL if none waits.';
+comment on function core_node.next_delayed_due() is 'For nodes: when the next delayed delivery is due, but for restricted namespaces in which the caller may neither consume nor operate, and for queues without a table; NULL if none waits for a time.';

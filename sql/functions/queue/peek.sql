@@ -37,7 +37,7 @@ begin
              where p.queue_name = $3
              order by p.event_type, p.msg_id limit $1),
         later as (
-            select d.msg_id, coalesce(d.read_ct, 0), d.enqueued_at, d.due_at,
+            select d.msg_id, coalesce(d.read_ct, 0), d.enqueued_at, nullif(d.due_at, 'infinity'),
                    d.event_type, d.message, d.headers, 'delayed'
               from core.delayed d
              where d.queue_name = $3
@@ -51,4 +51,4 @@ begin
         $q$, core_private.queue_relation(p_queue))
       using p_limit, v_now, p_queue;
 end $$;
-comment on function core.peek(text, integer) is 'The oldest messages of a queue, then, if there is room, those that are parked and those that wait apart for their time; reads only, so no attempt is used up. event_type: unknown.raw for a message that is no envelope. state: visible (to be claimed now), waiting (on the queue, for its due time), in_flight, parked (no live node handles the type) or delayed (off the queue until its due time; msg_id is NULL if it has not been there yet). Raises NX006, NX103, NX110, NX401, NX402.';
+comment on function core.peek(text, integer) is 'The oldest messages of a queue, then, if there is room, those that are parked and those that wait apart for their time; reads only, so no attempt is used up. event_type: unknown.raw for a message that is no envelope. state: visible (to be claimed now), waiting (on the queue, for its due time), in_flight, parked (no live node handles the type) or delayed (off the queue until its due time; msg_id is NULL if it has not been there yet, vt if its trigger is held). Raises NX006, NX103, NX110, NX401, NX402.';

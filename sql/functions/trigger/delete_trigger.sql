@@ -38,3 +38,16 @@ begin
     return v_total;
 end $$;
 comment on function core.delete_trigger(text, text) is 'Deletes a trigger with its deliveries that are not acknowledged, and returns how many there were. Raises 42501, NX101, NX114, NX401, NX402.';
+
+create or replace function core.delete_trigger(p_trigger_id uuid)
+returns bigint
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_trigger record;
+begin
+    select * into v_trigger from core_private.trigger_named(p_trigger_id);
+    return core.delete_trigger(v_trigger.namespace, v_trigger.name);
+end $$;
+comment on function core.delete_trigger(uuid) is 'core.delete_trigger of the trigger of that id. Raises 42501, NX114, NX401, NX402.';

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -15,10 +16,10 @@ import (
 func newTrigger(s *session) *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "trigger",
-		Short:   "Create, look at, test, disable and delete triggers, which have events delivered to handlers",
+		Short:   "Create, look at, test, disable, hand over and delete triggers, which have events delivered to handlers",
 		Example: "  nexus-node trigger list -n shop",
 	}, newTriggerCreate(s), newTriggerList(s), newTriggerShow(s), newTriggerTest(s),
-		newTriggerSwitch(s, true), newTriggerSwitch(s, false), newTriggerDelete(s))
+		newTriggerSwitch(s, true), newTriggerSwitch(s, false), newTriggerHandOver(s), newTriggerDelete(s))
 }
 
 func newTriggerCreate(s *session) *cobra.Command {
@@ -126,22 +127,49 @@ payload is given as to "emit".`,
 
 func newTriggerSwitch(s *session, on bool) *cobra.Command {
 	verb := either(on, "enable", "disable")
-	return &cobra.Command{
+	var hold bool
+	cmd := &cobra.Command{
 		Use:     verb + " NAME",
-		Short:   either(on, "Have a trigger make deliveries again, for what is emitted from now on", "Have a trigger make no deliveries; what is queued is handled"),
-		Example: "  nexus-node trigger " + verb + " -n shop mail-germans",
+		Short:   either(on, "Have a trigger make deliveries again, for what is emitted from now on", "Have a trigger make no deliveries; what is queued is handled, or set aside"),
+		Example: "  nexus-node trigger " + verb + " -n shop mail-germans" + either(on, "", " --hold"),
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.inNamespace(cmd, func(c *client) error {
-				do := trigger.Disable
-				if on {
-					do = trigger.Enable
+				do := trigger.Enable
+				if !on {
+					do = func(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, name string) (bool, error) {
+						return trigger.Disable(ctx, q, ns, name, hold)
+					}
 				}
 				changed, err := do(c.ctx(), c.pool, c.namespace(), args[0])
 				if err != nil {
 					return err
 				}
 				return s.printDone(deed{kind: "trigger", name: args[0], state: either(changed, verb+"d", "was "+verb+"d")})
+			})
+		},
+	}
+	if !on {
+		cmd.Flags().BoolVar(&hold, "hold", false, "set aside what is queued until the trigger is enabled")
+	}
+	return cmd
+}
+
+func newTriggerHandOver(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use:   "hand-over FROM TO",
+		Short: "Give the triggers and handlers that one role registered to another",
+		Long: `Give the triggers and handlers that one role registered to another, by whose duties their deliveries are judged from then on: those of the namespace, of all that you
+operate with -n "". It takes an administrator, or an operator who is a member of the new role. A role that was dropped is given by the number that core.triggers shows.`,
+		Example: "  nexus-node trigger hand-over -n shop old_team new_team",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.amongVisible(cmd, func(c *client) error {
+				moved, err := trigger.HandOver(c.ctx(), c.pool, c.namespace(), args[0], args[1])
+				if err != nil {
+					return err
+				}
+				return s.printDone(deed{kind: "role", name: args[0], state: fmt.Sprintf("handed over %d triggers and handlers", moved)})
 			})
 		},
 	}

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/nexuspg/nexus/internal/dbtest"
 )
 
 // holds: T3, T6, T13
@@ -48,6 +50,16 @@ func TestTriggers(t *testing.T) {
 	s.fails(exitNotFound, []string{`no trigger "none"`}, "trigger", "show", "-n", "shop", "none")
 	s.fails(exitFailed, []string{"NX223"}, "handler", "drop", "-n", "shop", "go:other")
 	s.ok("trigger", "disable", "-n", "shop", "mail")
+	s.ok("trigger", "disable", "-n", "shop", "mail", "--hold")
+	if held := dbtest.Get[int](db, "select count(*)::int from core.delayed where due_at = 'infinity'"); held != 1 {
+		t.Errorf("%d deliveries are held", held)
+	}
+	s.fails(exitUsage, []string{"NX006", "FROM"}, "trigger", "hand-over", "-n", "shop", "nobody", "nexus_operator")
+	for _, want := range []string{"3", "0"} {
+		if d := cmp.Diff("handed over "+want+" triggers and handlers", okJSON[struct{ State string }](s, "trigger", "hand-over", "-n", "", dbtest.Get[string](db, "select user::text"), "nexus_operator").State); d != "" {
+			t.Error(d)
+		}
+	}
 	s.ok("trigger", "delete", "-n", "shop", "mail", "--dry-run")
 	if d := cmp.Diff(made{Trigger: "mail", State: "deleted with 1 deliveries"}, okJSON[made](s, "trigger", "delete", "-n", "shop", "mail")); d != "" {
 		t.Error(d)
