@@ -219,7 +219,7 @@ func TestAHoldBesideClaims(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")
 	ctx := t.Context()
-	if _, err := trigger.Create(ctx, db.Pool, trigger.Trigger{Namespace: "shop", Name: "held", Target: "go:mail", Event: trigger.Event{Pattern: "*"}}); err != nil {
+	if _, err := trigger.Create(ctx, db.Pool, trigger.Trigger{Namespace: "shop", Name: "held", Target: "go:mail", Event: &trigger.Event{Pattern: "*"}}); err != nil {
 		t.Fatal(err)
 	}
 	var stop atomic.Bool
