@@ -19,6 +19,8 @@ type Trigger struct {
 	Consumer  string            // "": triggers; else a routed consumer of its own, for what must not wait behind others
 	Disabled  bool              // created, not live
 	Replace   bool              // give a trigger of this name these settings, for what is emitted from then on
+	MatchBack string            // "": none; "beginning" or a time with an offset: what is in the log since then and matches is delivered, too, by ticks
+	Rate      string            // of that: "100/min"; "": no limit
 	Retry     nexus.RetryPolicy // of its deliveries, kept with it; zero fields: 3 attempts, exponential, 1 s to 5 min, 20 %
 }
 
@@ -55,6 +57,7 @@ func Create(ctx context.Context, q nexus.DBTX, t Trigger) (id uuid.UUID, err err
 	o.Text("consumer", t.Consumer)
 	o.Retry("retry", t.Retry)
 	o.Flag("replace", t.Replace)
+	o.Map("match_back", matchBack(t.MatchBack, t.Rate))
 	if t.Disabled {
 		o.JSON("enabled", json.RawMessage("false"))
 	}
@@ -70,9 +73,24 @@ func Create(ctx context.Context, q nexus.DBTX, t Trigger) (id uuid.UUID, err err
 	return uuid.Parse(text)
 }
 
-// Enable has emits that begin after the commit make deliveries by it, and what was held be delivered; changed is false if they did.
-func Enable(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, name string) (changed bool, err error) {
-	err = db.Call(ctx, q, "enable_trigger", "select core.enable_trigger($1::text, $2::text)", []any{string(ns), name}, &changed)
+// EnableOptions say what becomes of what was emitted while a trigger was disabled.
+type EnableOptions struct {
+	MatchBack bool   // it is delivered, too, by ticks
+	Rate      string // of that: "100/min"; "": no limit
+}
+
+// Enable has emits that begin after the commit make deliveries by it, and what was held be delivered; changed is false if they did. opts may be nil.
+func Enable(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, name string, opts *EnableOptions) (changed bool, err error) {
+	o := db.NewOptions("enable_trigger", "")
+	if opts != nil {
+		o.Flag("match_back", opts.MatchBack)
+		o.Text("rate", opts.Rate)
+	}
+	options, err := o.Encode()
+	if err != nil {
+		return false, err
+	}
+	err = db.Call(ctx, q, "enable_trigger", "select core.enable_trigger($1::text, $2::text, $3::text::jsonb)", []any{string(ns), name, options}, &changed)
 	return changed, err
 }
 

@@ -53,7 +53,7 @@ func TestCreate(t *testing.T) {
 		t.Error(diff, err)
 	}
 	for _, want := range []bool{true, false} {
-		if changed, err := trigger.Enable(ctx, db.Pool, "shop", "mail"); err != nil || changed != want {
+		if changed, err := trigger.Enable(ctx, db.Pool, "shop", "mail", nil); err != nil || changed != want {
 			t.Errorf("enabled: %v %v", changed, err)
 		}
 	}
@@ -192,7 +192,7 @@ func TestChangesBesideEmits(t *testing.T) {
 		do(err)
 		_, err = trigger.Disable(ctx, db.Pool, "shop", "goes", false)
 		do(err)
-		_, err = trigger.Enable(ctx, db.Pool, "shop", "goes")
+		_, err = trigger.Enable(ctx, db.Pool, "shop", "goes", nil)
 		do(err)
 		_, err = trigger.Delete(ctx, db.Pool, "shop", "goes")
 		do(err)

@@ -1,8 +1,11 @@
 create or replace view core.trigger_status with (security_barrier = true) as
 select t.namespace, t.name, t.kind, t.enabled, t.held, s.source, t.target, t.consumer,
-       s.handled, s.principal_ok, t.registered_by, s.retry, t.trigger_id, t.created_at, t.updated_at
+       s.handled, s.principal_ok, t.registered_by, s.retry, t.trigger_id, t.created_at, t.updated_at,
+       b.state as match_back, b.done_to as match_back_done_to, b.bound as match_back_bound,
+       b.delivered as match_back_delivered, b.waits_for as match_back_waits_for
   from core.triggers t
  cross join lateral core_private.trigger_state(t.trigger_id) s
+  left join lateral core_private.match_backs_of(t.trigger_id) b on true
  where t.namespace = any ((select core_private.namespaces_read_by(current_user))::text[]);
 comment on view core.trigger_status is 'One row a trigger: what it goes by, where its deliveries go, and what is in their way.';
 comment on column core.trigger_status.namespace is 'Its namespace.';
@@ -20,3 +23,8 @@ comment on column core.trigger_status.retry is 'The retry policy of its deliveri
 comment on column core.trigger_status.trigger_id is 'Its id.';
 comment on column core.trigger_status.created_at is 'When it was created.';
 comment on column core.trigger_status.updated_at is 'When it was last replaced, enabled or disabled.';
+comment on column core.trigger_status.match_back is 'waiting (for transactions that were alive when it was asked to look back), running or done; NULL: it was never asked to.';
+comment on column core.trigger_status.match_back_done_to is 'event_id up to which the log has been looked at.';
+comment on column core.trigger_status.match_back_bound is 'event_id at which it ends; NULL while it waits.';
+comment on column core.trigger_status.match_back_delivered is 'How many events it has delivered.';
+comment on column core.trigger_status.match_back_waits_for is 'How many transactions it waits for; core.blockers names those that are old.';

@@ -9,10 +9,11 @@ declare
     v_id  bigint;
     v_max integer;
     v_generation bigint;
+    v_fired bigint;
 begin
     perform core_private.require_scheduling(p_namespace);
-    select n.max_payload_bytes, nullif(n.consumer_generation, 0)
-      into v_max, v_generation
+    select n.max_payload_bytes, nullif(n.consumer_generation, 0), nullif(n.trigger_generation, 0)
+      into v_max, v_generation, v_fired
       from core.namespaces n where n.namespace = p_namespace;
     perform core_private.check_event_type(p_event_type);
     perform core_private.check_payload(p_payload, v_max);
@@ -40,10 +41,12 @@ begin
     perform pg_current_xact_id();
     insert into core.event_log (
         event_id, namespace, event_type, payload, emitted_at,
-        producer_node_id, scheduled_task_id, metadata, principal, consumer_generation)
+        producer_node_id, scheduled_task_id, metadata, principal, consumer_generation,
+        trigger_generation)
     values (
         nextval('core.event_id_seq'), p_namespace, p_event_type, p_payload, core_private.now(),
-        p_producer_node_id, p_scheduled_task_id, coalesce(p_metadata, '{}'), core_private.principal(), v_generation)
+        p_producer_node_id, p_scheduled_task_id, coalesce(p_metadata, '{}'), core_private.principal(), v_generation,
+        v_fired)
     returning event_id into v_id;
     return v_id;
 end $$;

@@ -23,6 +23,7 @@ declare
     v_default    boolean;
     v_others     boolean;
     v_generation bigint;
+    v_fired      bigint;
     v_triggers   text[];
     v_patterns   text[];
     v_wake       boolean;
@@ -33,10 +34,10 @@ begin
         v_principal := core_private.principal();
     end if;
     select n.restricted, n.max_payload_bytes, n.dedupe_for, n.default_consumer, n.named_consumers,
-           n.consumer_generation, n.trigger_patterns,
+           n.consumer_generation, n.trigger_patterns, n.trigger_generation,
            exists (select from core_private.wake_flags f where f.key = v_queue and f.waiting_until > v_now)
       into v_restricted, v_max_bytes, v_dedupe_for, v_default, v_others,
-           v_generation, v_triggers,
+           v_generation, v_triggers, v_fired,
            v_wake
       from core.namespaces n
      where n.namespace = p_namespace;
@@ -69,7 +70,7 @@ begin
           into event_id, event_uid, message_id, duplicate
           from core_private.emit_with_options(
                    p_namespace, p_event_type, p_payload, p_options, v_now, coalesce(v_principal, v_caller),
-                   case when v_default then v_queue end, v_others, v_generation, v_dedupe_for, v_patterns) e;
+                   case when v_default then v_queue end, v_others, v_generation, v_dedupe_for, v_patterns, v_fired) e;
         return next;
         return;
     end if;
@@ -95,14 +96,15 @@ begin
         v_generation := core_private.deliver_to_others(p_namespace, p_event_type, v_message, null, null, v_now);
     end if;
     if v_patterns is not null then
-        perform core_private.fire_triggers(
+        v_fired := core_private.fire_triggers(
             p_namespace, p_event_type, v_patterns, p_payload, v_message, null, null, v_now, 0);
     end if;
     insert into core.event_log (
         event_id, namespace, event_type, payload, emitted_at, event_uid, depth, consumer_generation,
-        metadata, principal)
+        trigger_generation, metadata, principal)
     values (
         event_id, p_namespace, p_event_type, p_payload, v_now, event_uid, 0, nullif(v_generation, 0),
+        nullif(v_fired, 0),
         case when message_id is null then '{}' else jsonb_build_object('messageId', message_id) end,
         coalesce(v_principal, v_caller));
     duplicate := false;

@@ -17,6 +17,7 @@ declare
     v_fire       text := ''; -- what triggers add to the statement
     v_fired      text[] := '{}';
     v_triggers   boolean;
+    v_met        text; -- the generation of the triggers that it meets
     v_loops      text := current_setting('enable_nestloop');
     v_at_once    boolean := true;
     v_delayed    boolean := false;
@@ -30,8 +31,8 @@ declare
     v_broadcast  text := '';
     v_rows       text;
 begin
-    select n.dedupe_for, n.trigger_patterns is not null
-      into v_dedupe_for, v_triggers
+    select n.dedupe_for, n.trigger_patterns is not null, n.trigger_generation::text
+      into v_dedupe_for, v_triggers, v_met
       from core.namespaces n
      where n.namespace = p_namespace;
     if v_triggers and current_setting('nexus.cause', true) <> '' then
@@ -81,7 +82,9 @@ begin
     select * into v_plan from core_private.delivery_plan(
                              p_namespace, v_types, v_at_once, v_delayed, p_prioritised => v_prioritised);
     if v_triggers then
-        select f.ctes, f.queues into v_fire, v_fired from core_private.fire_plan(p_namespace, v_types) f;
+        select f.ctes, f.queues, f.generation
+          into v_fire, v_fired, v_met
+          from core_private.fire_plan(p_namespace, v_types) f;
     end if;
     if v_fire <> '' then
         perform set_config('enable_nestloop', 'off', true);
@@ -153,18 +156,18 @@ begin
             insert into core.event_log (
                 event_id, namespace, event_type, payload, emitted_at, producer_node_id, metadata, event_uid,
                 authored_at, correlation_id, causation_uid, depth, ordering_key, tags, headers, principal,
-                deliver_at, consumer_generation%5$s)
+                deliver_at, consumer_generation, trigger_generation%5$s)
             select e.event_id, $2, e.event_type, e.payload, $1, e.producer,
                    case when coalesce(%3$s, e.held_id) is null then '{}'::jsonb
                         else jsonb_build_object('messageId', coalesce(%3$s, e.held_id)) end,
                    e.event_uid, e.authored_at, e.correlation_id, e.causation_uid, e.depth, e.ordering_key, e.tags,
-                   e.headers, e.principal, e.due_at, $13%6$s
+                   e.headers, e.principal, e.due_at, $13, nullif(%7$s, 0)%6$s
               from src e)
         select i.event_id, i.event_uid, %3$s, i.duplicate
           from %4$s
          order by i.n
         $q$, v_src, v_fire || v_plan.ctes || v_broadcast, v_plan.default_id, v_rows,
-        case when v_prioritised then ', priority' end, case when v_prioritised then ', e.priority' end)
+        case when v_prioritised then ', priority' end, case when v_prioritised then ', e.priority' end, v_met)
     using p_now, p_namespace, p_event_types, p_payloads, p_options, v_keys, p_now + v_dedupe_for,
           core_private.principal(), p_event_uids, p_principals, v_pending, v_queued, v_plan.generation, v_priorities,
           core_private.iso(p_now);

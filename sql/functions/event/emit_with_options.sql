@@ -3,7 +3,7 @@
 create or replace function core_private.emit_with_options(
     p_namespace text, p_event_type text, p_payload jsonb, p_options jsonb, p_now timestamptz, p_principal text,
     p_queue text, p_others boolean, p_generation bigint, p_dedupe_for interval,
-    p_patterns text[],
+    p_patterns text[], p_fired bigint,
     out event_id bigint, out event_uid uuid, out message_id bigint, out duplicate boolean)
 returns record
 language plpgsql
@@ -81,7 +81,7 @@ begin
             p_namespace, p_event_type, v_message, v_o.headers, v_o.due_at, p_now, v_o.priority);
     end if;
     if p_patterns is not null then
-        perform core_private.fire_triggers(
+        p_fired := core_private.fire_triggers(
             p_namespace, p_event_type, p_patterns, p_payload, v_message, v_o.headers, v_o.due_at, p_now, v_o.depth);
     end if;
     if v_o.broadcast then
@@ -93,12 +93,12 @@ begin
         event_id, namespace, event_type, payload, emitted_at, producer_node_id,
         metadata,
         event_uid, authored_at, correlation_id, causation_uid, depth, ordering_key, tags,
-        headers, deliver_at, consumer_generation, priority, principal)
+        headers, deliver_at, consumer_generation, trigger_generation, priority, principal)
     values (
         event_id, p_namespace, p_event_type, p_payload, p_now, v_o.producer,
         case when coalesce(message_id, v_held_id) is null then '{}'::jsonb
              else jsonb_build_object('messageId', coalesce(message_id, v_held_id)) end,
         event_uid, v_o.authored_at, v_o.correlation_id, v_o.causation_uid, v_o.depth, v_o.ordering_key, v_o.tags,
-        v_o.headers, v_o.due_at, nullif(v_generation, 0), v_o.priority, p_principal);
+        v_o.headers, v_o.due_at, nullif(v_generation, 0), nullif(p_fired, 0), v_o.priority, p_principal);
 end $$;
-comment on function core_private.emit_with_options(text, text, jsonb, jsonb, timestamptz, text, text, boolean, bigint, interval, text[]) is 'core.emit for an event with options, once its caller, type and payload have been checked. p_queue is that of the consumer default, NULL where the namespace has it off; p_others says whether there are named consumers, p_patterns are those by which triggers can match, NULL if none can. Raises NX004, NX005, NX101, NX110, NX604.';
+comment on function core_private.emit_with_options(text, text, jsonb, jsonb, timestamptz, text, text, boolean, bigint, interval, text[], bigint) is 'core.emit for an event with options, once its caller, type and payload have been checked. p_queue is that of the consumer default, NULL where the namespace has it off; p_others says whether there are named consumers, p_patterns are those by which triggers can match, NULL if none can, p_fired the generation of the triggers that was read with them. Raises NX004, NX005, NX101, NX110, NX604.';

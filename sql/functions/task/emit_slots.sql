@@ -43,13 +43,14 @@ begin
              where d.msg_id is not null and e.overlap <> 'allow')
         insert into core.event_log (
             event_id, namespace, event_type, payload, emitted_at, scheduled_task_id, metadata, event_uid, slot,
-            principal, consumer_generation)
+            principal, consumer_generation, trigger_generation)
         select e.event_id, $2, e.event_type, e.payload, $1, e.task_id,
                case when %3$s is null then '{}'::jsonb else jsonb_build_object('messageId', %3$s) end,
-               e.event_uid, e.slot, e.registered_by, $7
+               e.event_uid, e.slot, e.registered_by, $7, nullif(%5$s, 0)
           from src e
          order by e.event_id
-        $q$, v_plan.columns, v_plan.ctes || v_fire.ctes, v_plan.default_id, v_plan.ids)
+        $q$, v_plan.columns, v_plan.ctes || v_fire.ctes, v_plan.default_id, v_plan.ids,
+        v_fire.generation)
     using p_now, p_namespace, p_task_ids, p_slots, p_event_ids, p_event_uids, v_plan.generation;
 end $$;
 comment on function core_private.emit_slots(text, uuid[], timestamptz[], bigint[], uuid[], timestamptz) is 'Emits events of tasks of one namespace, whose ids are given. A slot of NULL is a run that somebody asked for. Raises NX110.';

@@ -12,6 +12,7 @@ declare
     v_consumer text := 'triggers';
     v_enabled  boolean := true;
     v_there    core.triggers;
+    v_back     record;
     v_id       uuid := gen_random_uuid();
 begin
     perform core_private.require_trigger_duty(p_namespace, v_kind);
@@ -22,7 +23,7 @@ begin
             'A name is 1 to 100 of A-Z, a-z, 0-9 and ". _ / -", a letter or digit first.');
     end if;
     v_source := core_private.check_trigger_source(p_namespace, p_source);
-    perform core_private.check_option_keys(p_options, '{retry,consumer,enabled,replace}');
+    perform core_private.check_option_keys(p_options, '{retry,consumer,enabled,replace,match_back}');
     if p_options ? 'consumer' then
         if jsonb_typeof(p_options -> 'consumer') <> 'string' then
             perform core_private.fail_option('consumer', p_options -> 'consumer',
@@ -36,6 +37,7 @@ begin
         perform core_private.fail_option('replace', p_options -> 'replace', 'Give true or false.');
     end if;
     v_enabled := coalesce((p_options ->> 'enabled')::boolean, true);
+    select * into v_back from core_private.parse_match_back(p_options -> 'match_back');
     select * into v_retry from core_private.trigger_retry(coalesce(p_options -> 'retry', '{}'));
     perform core_private.lock_namespace(p_namespace, false);
     perform from core.namespaces n where n.namespace = p_namespace for no key update;
@@ -61,6 +63,11 @@ begin
                                  quote_literal(p_name), quote_literal(p_namespace)),
                 hint = 'core.trigger_status shows it; with the option replace it gets these.';
         end if;
+        if v_back.from_time is not null then
+            perform core_private.fail_trigger('match_back',
+                'a trigger that is replaced cannot look back',
+                'It may have delivered by its rule of before. Create one of another name: it gets all that matches.');
+        end if;
         update core.triggers t
            set target = p_target, consumer = v_consumer,
                enabled = case when p_options ? 'enabled' then v_enabled else t.enabled end,
@@ -68,7 +75,10 @@ begin
                retry_base_ms = v_retry.base_ms, retry_max_ms = v_retry.max_ms, retry_jitter = v_retry.jitter,
                registered_by_principal = (
                    select r.oid::regrole from pg_roles r where r.rolname = core_private.caller()),
-               registered_by = core_private.principal(), updated_at = v_now
+               registered_by = core_private.principal(), updated_at = v_now,
+               replaced_generation = core_private.begin_period(
+                   t.trigger_id, p_namespace,
+                   case when p_options ? 'enabled' then v_enabled else t.enabled end)
          where t.trigger_id = v_there.trigger_id;
         perform core_private.put_trigger_source(v_there.trigger_id, p_namespace, v_kind, v_source);
         perform core_private.audit('replace_trigger', p_namespace, p_name, null, jsonb_build_object(
@@ -89,8 +99,14 @@ begin
         (select r.oid::regrole from pg_roles r where r.rolname = core_private.caller()), core_private.principal(),
         v_now, v_now);
     perform core_private.put_trigger_source(v_id, p_namespace, v_kind, v_source);
+    perform core_private.begin_period(v_id, p_namespace, v_enabled);
+    if v_back.from_time is not null then
+        select * into v_there from core.triggers t where t.trigger_id = v_id;
+        perform core_private.refuse_match_back(v_there);
+        perform core_private.begin_match_back(v_id, 0, v_back.from_time, v_back.rate);
+    end if;
     perform core_private.audit('create_trigger', p_namespace, p_name, null,
         jsonb_build_object('source', p_source, 'target', p_target, 'options', p_options));
     return v_id;
 end $$;
-comment on function core.create_trigger(text, text, jsonb, text, jsonb) is 'Has each event that matches delivered to a handler, in the transaction that emits it: p_source is {"event": {"pattern": …, "contains": …}}, where contains is an object that the payload has to contain; p_target the key of a handler (go:name, sql:name, webhook:name, workflow:name). Returns its id, also of one that is there alike. Options: retry (three attempts, exponential, 1 s to 5 min, 20 %; kept with the trigger), consumer (a routed one of its own; triggers), enabled (true), replace (false: a trigger of that name with other settings is a conflict; true: it gets these, for what is emitted from then on). Its deliveries are judged by the duties of who creates it. Who may consume or operate. Raises 42501, NX004, NX005, NX006, NX007, NX008, NX014, NX101, NX111, NX202, NX212, NX401, NX402, NX605.';
+comment on function core.create_trigger(text, text, jsonb, text, jsonb) is 'Has each event that matches delivered to a handler, in the transaction that emits it: p_source is {"event": {"pattern": …, "contains": …}}, where contains is an object that the payload has to contain; p_target the key of a handler (go:name, sql:name, webhook:name, workflow:name). Returns its id, also of one that is there alike. Options: retry (three attempts, exponential, 1 s to 5 min, 20 %; kept with the trigger), consumer (a routed one of its own; triggers), enabled (true), replace (false: a trigger of that name with other settings is a conflict; true: it gets these, for what is emitted from then on), match_back ("beginning", or a time: what is in the log since then and matches is delivered, too, by ticks; or an object with from and rate, such as "100/min"). Its deliveries are judged by the duties of who creates it. Who may consume or operate. Raises 42501, NX004, NX005, NX006, NX007, NX008, NX014, NX101, NX111, NX202, NX212, NX401, NX402, NX605.';

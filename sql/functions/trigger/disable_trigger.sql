@@ -14,6 +14,9 @@ begin
     elsif not v_trigger.enabled and v_trigger.held >= p_hold then
         return false;
     end if;
+    if v_trigger.enabled then
+        perform core_private.begin_period(v_trigger.trigger_id, p_namespace, false);
+    end if;
     update core.triggers t
        set enabled = false, held = v_trigger.held or p_hold, updated_at = v_now
      where t.trigger_id = v_trigger.trigger_id;

@@ -1,7 +1,10 @@
 -- core_private.delivery_plan's part for triggers. Candidates come once a distinct type, then keys, then filters: in
 -- another order a thousand filters cost twelve times as much. So each step is a table of its own.
+--
+-- The generation is read with the routes, by the one statement that delivers. A queue that came since this looked has
+-- no CTE: what is for it is due at once, and promoted.
 create or replace function core_private.fire_plan(
-    p_namespace text, p_event_types text[], out ctes text, out queues text[])
+    p_namespace text, p_event_types text[], out ctes text, out queues text[], out generation text)
 returns record
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -15,7 +18,9 @@ declare
 begin
     ctes := '';
     queues := '{}';
-    select n.trigger_patterns into v_known from core.namespaces n where n.namespace = p_namespace;
+    select n.trigger_patterns, n.trigger_generation::text
+      into v_known, generation
+      from core.namespaces n where n.namespace = p_namespace;
     if v_known is null then
         return;
     end if;
@@ -24,14 +29,18 @@ begin
     if not v_known && v_patterns then
         return;
     end if;
-    queues := array(
-        select distinct r.queue_name
-          from core_private.event_routes r
-         where r.namespace = p_namespace and r.pattern = any (v_patterns)
-         order by r.queue_name);
+    select n.trigger_generation::text, array(
+               select distinct r.queue_name
+                 from core_private.event_routes r
+                where r.namespace = n.namespace and r.pattern = any (v_patterns)
+                order by r.queue_name)
+      into generation, queues
+      from core.namespaces n
+     where n.namespace = p_namespace;
     if queues = '{}' then
         return;
     end if;
+    generation := format('(select n.trigger_generation from core.namespaces n where n.namespace = %L)', p_namespace);
     ctes := format($q$,
         candidates as materialized (
             select y.event_type, r.trigger_id, r.target, r.queue_name, r.marks, r.headers, r.filter, r.filter_key
@@ -64,10 +73,10 @@ begin
              group by h.event_id, h.event_type),
         fired_later as (
             insert into core.delayed (due_at, queue_name, event_type, message, headers)
-            select h.due_at, h.queue_name, h.target, h.routed_message, h.routed_headers
+            select coalesce(h.due_at, $1), h.queue_name, h.target, h.routed_message, h.routed_headers
               from hits h
-             where h.due_at is not null and not h.too_deep
-             order by h.event_id, h.trigger_id)$q$, p_namespace, p_namespace);
+             where (h.due_at is not null or h.queue_name <> all (%L)) and not h.too_deep
+             order by h.event_id, h.trigger_id)$q$, p_namespace, p_namespace, queues);
     foreach v_queue in array queues loop
         v_n := v_n + 1;
         if to_regclass(core_private.queue_relation(v_queue)) is null then
@@ -84,4 +93,4 @@ begin
             v_n, core_private.queue_relation(v_queue), core_private.queue_sequence(v_queue), v_queue);
     end loop;
 end $$;
-comment on function core_private.fire_plan(text, text[]) is 'The part of a statement that makes the deliveries of triggers for the events of its CTE src, which has event_id, event_type, payload, message, headers, due_at and depth: CTEs to follow those of core_private.delivery_plan, and the queues to wake. Nothing where no trigger can match. Raises NX110.';
+comment on function core_private.fire_plan(text, text[]) is 'The part of a statement that makes the deliveries of triggers for the events of its CTE src, which has event_id, event_type, payload, message, headers, due_at and depth: CTEs to follow those of core_private.delivery_plan, the queues to wake, and, for the log, the generation of the triggers that it meets, as SQL. No CTEs where no trigger can match. Raises NX110.';

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -19,7 +18,7 @@ func newTrigger(s *session) *cobra.Command {
 		Short:   "Create, look at, test, disable, hand over and delete triggers, which have events delivered to handlers",
 		Example: "  nexus-node trigger list -n shop",
 	}, newTriggerCreate(s), newTriggerList(s), newTriggerShow(s), newTriggerTest(s),
-		newTriggerSwitch(s, true), newTriggerSwitch(s, false), newTriggerHandOver(s), newTriggerDelete(s))
+		newTriggerEnable(s), newTriggerDisable(s), newTriggerMatchBack(s), newTriggerHandOver(s), newTriggerDelete(s))
 }
 
 func newTriggerCreate(s *session) *cobra.Command {
@@ -62,6 +61,8 @@ func newTriggerCreate(s *session) *cobra.Command {
 	f.StringVar(&contains, "contains", "", "an object of JSON that the payload has to contain")
 	f.StringVar(&t.Consumer, "consumer", "", `the routed consumer whose queue its deliveries take (default "triggers")`)
 	f.BoolVar(&t.Disabled, "disabled", false, "create it, and have it make no deliveries yet")
+	f.StringVar(&t.MatchBack, "match-back", "", `also deliver what is in the log since then and matches: "beginning", or a time with an offset`)
+	f.StringVar(&t.Rate, "rate", "", `of that, such as "100/min" (default no limit)`)
 	f.BoolVar(&t.Replace, "replace", false, "give a trigger of that name these settings")
 	addRetry(f, &t.Retry, func(string) string { return "" })
 	return cmd
@@ -125,33 +126,74 @@ payload is given as to "emit".`,
 	return cmd
 }
 
-func newTriggerSwitch(s *session, on bool) *cobra.Command {
-	verb := either(on, "enable", "disable")
-	var hold bool
+func newTriggerEnable(s *session) *cobra.Command {
+	var o trigger.EnableOptions
 	cmd := &cobra.Command{
-		Use:     verb + " NAME",
-		Short:   either(on, "Have a trigger make deliveries again, for what is emitted from now on", "Have a trigger make no deliveries; what is queued is handled, or set aside"),
-		Example: "  nexus-node trigger " + verb + " -n shop mail-germans" + either(on, "", " --hold"),
-		Args:    cobra.ExactArgs(1),
+		Use:   "enable NAME",
+		Short: "Have a trigger make deliveries again, for what is emitted from now on",
+		Example: `  nexus-node trigger enable -n shop mail-germans
+  nexus-node trigger enable -n shop mail-germans --match-back --rate 100/min`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.inNamespace(cmd, func(c *client) error {
-				do := trigger.Enable
-				if !on {
-					do = func(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, name string) (bool, error) {
-						return trigger.Disable(ctx, q, ns, name, hold)
-					}
-				}
-				changed, err := do(c.ctx(), c.pool, c.namespace(), args[0])
+				changed, err := trigger.Enable(c.ctx(), c.pool, c.namespace(), args[0], &o)
 				if err != nil {
 					return err
 				}
-				return s.printDone(deed{kind: "trigger", name: args[0], state: either(changed, verb+"d", "was "+verb+"d")})
+				return s.printDone(deed{kind: "trigger", name: args[0], state: either(changed, "enabled", "was enabled")})
 			})
 		},
 	}
-	if !on {
-		cmd.Flags().BoolVar(&hold, "hold", false, "set aside what is queued until the trigger is enabled")
+	f := cmd.Flags()
+	f.BoolVar(&o.MatchBack, "match-back", false, "also deliver what was emitted while it was disabled")
+	f.StringVar(&o.Rate, "rate", "", `of that, such as "100/min" (default no limit)`)
+	return cmd
+}
+
+func newTriggerDisable(s *session) *cobra.Command {
+	var hold bool
+	cmd := &cobra.Command{
+		Use:     "disable NAME",
+		Short:   "Have a trigger make no deliveries; what is queued is handled, or set aside",
+		Example: "  nexus-node trigger disable -n shop mail-germans --hold",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.inNamespace(cmd, func(c *client) error {
+				changed, err := trigger.Disable(c.ctx(), c.pool, c.namespace(), args[0], hold)
+				if err != nil {
+					return err
+				}
+				return s.printDone(deed{kind: "trigger", name: args[0], state: either(changed, "disabled", "was disabled")})
+			})
+		},
 	}
+	cmd.Flags().BoolVar(&hold, "hold", false, "set aside what is queued until the trigger is enabled")
+	return cmd
+}
+
+func newTriggerMatchBack(s *session) *cobra.Command {
+	var from, rate string
+	cmd := &cobra.Command{
+		Use:   "match-back NAME",
+		Short: "Have a trigger deliver what is in the log and it had not delivered",
+		Long: `Have a trigger deliver what is in the log since a time, matches, and it had not delivered: nothing comes twice. Nodes and ticks do it, in the order of the
+log, once no transaction is left that may emit without knowing of the trigger; "trigger show" says how far. One that was replaced is refused.`,
+		Example: `  nexus-node trigger match-back -n shop mail-germans --from beginning
+  nexus-node trigger match-back -n shop mail-germans --from 2027-01-31T08:00:00Z --rate 100/min`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.inNamespace(cmd, func(c *client) error {
+				begun, err := trigger.MatchBack(c.ctx(), c.pool, c.namespace(), args[0], from, rate)
+				if err != nil {
+					return err
+				}
+				return s.printDone(deed{kind: "trigger", name: args[0], state: either(begun, "looks back", "looked back before")})
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&from, "from", "beginning", `since when: "beginning", or a time of the past with an offset`)
+	f.StringVar(&rate, "rate", "", `such as "100/min" (default no limit)`)
 	return cmd
 }
 

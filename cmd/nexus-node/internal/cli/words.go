@@ -19,7 +19,7 @@ var wordsOf = map[string][]string{
 	"p_schedule_id": {"ID", "--id"}, "schedule_id": {"ID", "--id"}, "p_ids": {"ID"}, "ids": {"ID"}, "p_event_id": {"ID"}, "p_task_id": {"NAME"},
 	"p_reason": {"--note", "--reason"}, "p_resolution": {"--as"}, "p_cron_expression": {"CRON", "--cron"}, "cron_expression": {"CRON", "--cron"},
 	"p_cron": {"CRON", "--cron"}, "p_fire_at": {"--at"}, "p_role": {"ROLE"}, "p_from_role": {"FROM"}, "p_to_role": {"TO"}, "p_consumer": {"consumer NAME", "webhook NAME", "handler NAME", "--consumer"},
-	"p_patterns": {"--pattern", "PATTERN"}, "p_pattern": {"PATTERN"}, "p_function": {"FUNCTION"}, "p_collection": {"COLLECTION"}, "p_lane": {"LANE"}, "p_body": {"BODY"}, "p_body_type": {"--type"}, "p_target": {"TARGET"}, "p_key": {"KEY"}, "p_value": {"VALUE"}, "p_dead_letter_ids": {"ID"}, "p_claim_token": {"--claim"}, "p_claim_tokens": {"--claim"}, "p_version": {"VERSION", "--if-version"}, "p_duty": {"DUTY"}, "p_producer_node_id": {"--producer"},
+	"p_patterns": {"--pattern", "PATTERN"}, "p_pattern": {"PATTERN"}, "p_function": {"FUNCTION"}, "p_collection": {"COLLECTION"}, "p_lane": {"LANE"}, "p_body": {"BODY"}, "p_body_type": {"--type"}, "p_target": {"TARGET"}, "p_key": {"KEY"}, "p_value": {"VALUE"}, "p_dead_letter_ids": {"ID"}, "p_claim_token": {"--claim"}, "p_claim_tokens": {"--claim"}, "match_back": {"--match-back", "--from"}, "p_version": {"VERSION", "--if-version"}, "p_duty": {"DUTY"}, "p_producer_node_id": {"--producer"},
 	"producer_node_id": {"--producer"}, "headers": {"--header"}, "tags": {"--tag"}, "retry.max_attempts": {"--max-attempts"},
 }
 
