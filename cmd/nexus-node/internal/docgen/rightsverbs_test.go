@@ -83,7 +83,7 @@ var verbs = map[string]verb{
 	"kv get": {args: "sparekeys sparekey"}, "kv list": {args: "sparekeys"}, "kv set": {args: "sparekeys everykey 1"}, "kv cas": {args: "sparekeys newkey 0 1", before: "select core.kv_delete({namespace}, 'sparekeys', 'newkey')"},
 	"kv delete":      {args: "sparekeys sparekey --dry-run"},
 	"trigger create": {args: "everytrigger a.* go:every"}, "trigger list": {}, "trigger show": {args: "sparetrigger"}, "trigger test": {args: "a.made"},
-	"trigger enable": {args: "sparetrigger"}, "trigger disable": {args: "sparetrigger"}, "trigger hand-over": {args: "nexus_reader nexus_operator"}, "trigger delete": {args: "sparetrigger --dry-run"},
+	"trigger enable": {args: "sparetrigger"}, "trigger disable": {args: "sparetrigger"}, "trigger hand-over": {args: "nexus_reader nexus_operator"}, "trigger match-back": {args: "sparetrigger"}, "trigger delete": {args: "sparetrigger --dry-run"},
 	"handler create": {args: "go:every"}, "handler drop": {args: "go:none"},
 	"request":      {args: "everyhandler", asks: true},
 	"webhook list": {}, "webhook show": {args: "sparehook"}, "webhook alter": {args: "sparehook --timeout 9s"}, "webhook rotate": {args: "sparehook"},
