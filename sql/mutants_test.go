@@ -118,7 +118,7 @@ var mutants = []mutant{
 	{"T7 a rate spreads", "core_private.backfill_trigger", []string{"paced_to := paced_to + v_every * delivered;", ""}, "triggers/match_back", false},
 	{"T7 emits say what they met", "core.emit", []string{"nullif(v_fired, 0)", "null"}, "triggers/match_back", false},
 	{"T7 batches do", "core_private.fire_plan", []string{"generation := format('(select n.trigger_generation from core.namespaces n where n.namespace = %L)', p_namespace);", "generation := '0';"}, "triggers/match_back", false},
-	{"T7 all since it was live", "core.enable_trigger", []string{"select min(p.generation)", "select max(p.generation)"}, "triggers/match_back", false},
+	{"T7 all since it was live", "core.enable_trigger(text,text,jsonb)", []string{"select min(p.generation)", "select max(p.generation)"}, "triggers/match_back", false},
 	{"T7 after a replacement it is refused", "core_private.refuse_match_back", []string{"elsif p_trigger.replaced_generation is not null then", "elsif false then"}, "triggers/match_back", false},
 	{"T13 a revoked role is a reason", "core.test_triggers", []string{"when core_private.trigger_trouble(t.namespace, t.kind, t.registered_by_principal)\n                    then 'principal_revoked'", ""}, "triggers/fire", false},
 	{"T0 another function is a conflict", "core.create_handler", []string{"or not v_there.settings @> v_settings then", "or false then"}, "routed/handlers", false},

@@ -270,7 +270,7 @@ func TestAHoldBesideClaims(t *testing.T) {
 			var err error
 			if hold {
 				_, err = trigger.Disable(ctx, db.Pool, "shop", "held", true)
-			} else if _, err = trigger.Enable(ctx, db.Pool, "shop", "held"); err == nil {
+			} else if _, err = trigger.Enable(ctx, db.Pool, "shop", "held", nil); err == nil {
 				_, err = db.Pool.Exec(ctx, "select core_node.promote_delayed()")
 			}
 			if err != nil {
