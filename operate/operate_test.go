@@ -1,6 +1,8 @@
 package operate_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -9,10 +11,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/dbtest"
 	"github.com/nexuspg/nexus/operate"
+	"github.com/nexuspg/nexus/queue"
 )
 
 // holds: operate
@@ -262,5 +266,34 @@ func TestAReplayHasItsRate(t *testing.T) {
 	p, err := operate.ReplayEventsAll(t.Context(), db.Owner, ns, "default", operate.ReplayFilter{Type: "paid"}, &operate.ReplayOptions{Rate: "20/s"}, nil)
 	if took := time.Since(began); err != nil || p.Delivered != 30 || took < 450*time.Millisecond {
 		t.Errorf("%+v after %s, %v", p, took, err)
+	}
+}
+
+// holds: T8 (the setting and the option that wins)
+func TestAlterSettings(t *testing.T) {
+	db := newDB(t)
+	given := operate.Settings{MaxTriggerDepth: 3, TriggerRetry: nexus.RetryPolicy{MaxAttempts: 4}, DeadLetterRetention: 48 * time.Hour, AbandonedRetention: time.Hour}
+	for _, role := range []string{"nexus_operator", "nexus_admin"} {
+		_, url := db.As(role)
+		conn, err := pgx.Connect(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close(context.Background())
+		if err := operate.AlterSettings(t.Context(), conn, given); (err != nil) != (role == "nexus_operator") || err != nil && !errors.Is(err, nexus.ErrForbidden) {
+			t.Errorf("as %s: %v", role, err)
+		}
+	}
+	if got := dbtest.Get[string](db, "select concat_ws(' ', max_trigger_depth, trigger_retry ->> 'max_attempts', dead_letter_retention, abandoned_retention) from core.settings"); got != "3 4 48:00:00 01:00:00" {
+		t.Errorf("settings: %s", got)
+	}
+	for want, depth := range map[string]int{"5": 5, "": -1} {
+		o := queue.NamespaceOptions{MaxTriggerDepth: depth, DeadLetterRetention: time.Duration(depth) * 24 * time.Hour, AbandonedRetention: -1}
+		if err := queue.AlterNamespace(t.Context(), db.Owner, "shop", &o); err != nil {
+			t.Fatal(err)
+		}
+		if got := dbtest.Get[string](db, "select coalesce(max_trigger_depth::text, '') from core.namespaces where namespace = 'shop'"); got != want {
+			t.Errorf("the namespace has %q and not %q", got, want)
+		}
 	}
 }

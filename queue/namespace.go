@@ -19,8 +19,14 @@ type NamespaceOptions struct {
 	DedupeFor        time.Duration     // how long dedupe keys are remembered (7 days)
 	KeepBroadcasts   time.Duration     // how long broadcasts are kept for nodes that have not read them (1 day)
 	ExpireUnresolved time.Duration     // age at which a dead letter that nobody resolves is resolved as expired; negative: none (the default)
-	DefaultConsumer  Switch            // On; Off for namespaces that use named consumers only
-	Restricted       Switch            // On: only roles that the namespace is granted to may use it (Off)
+	// What these leave out is as core.settings has it; negative ones go back to that.
+	MaxTriggerDepth     int               // how deep in its chain an event may lie for triggers to fire
+	TriggerRetry        nexus.RetryPolicy // retries of triggers that are created
+	DeadLetterRetention time.Duration     // how long resolved dead letters are kept
+	AbandonedRetention  time.Duration     // how long executions of requests that nobody waited for are kept
+
+	DefaultConsumer Switch // On; Off for namespaces that use named consumers only
+	Restricted      Switch // On: only roles that the namespace is granted to may use it (Off)
 }
 
 // Switch is an option that is on, off, or not given.
@@ -85,6 +91,19 @@ func (n *NamespaceOptions) encode(op string) (string, error) {
 			o.Text("expire_unresolved", "off")
 		} else {
 			o.Duration("expire_unresolved", n.ExpireUnresolved)
+		}
+		if n.MaxTriggerDepth < 0 {
+			o.Text("max_trigger_depth", "default")
+		} else {
+			o.Number("max_trigger_depth", int64(n.MaxTriggerDepth))
+		}
+		o.Retry("trigger_retry", n.TriggerRetry)
+		for name, keep := range map[string]time.Duration{"dead_letter_retention": n.DeadLetterRetention, "abandoned_retention": n.AbandonedRetention} {
+			if keep < 0 {
+				o.Text(name, "default")
+			} else {
+				o.Duration(name, keep)
+			}
 		}
 		o.Text("default_consumer", string(n.DefaultConsumer))
 		o.Switch("restricted", string(n.Restricted))

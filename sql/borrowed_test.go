@@ -42,7 +42,7 @@ insert into thieves.attempts values
   ('register it', $$select core.register_namespace('stolen')$$),
   ('require', $$select core.require_namespace('closed')$$),
   ('create what is there', $$select core.create_namespace('closed')$$),
-  ('scheduler', $$select core.alter_scheduler('{"keep_slots": "1 hour"}')$$),
+  ('scheduler', $$select core.alter_scheduler('{"keep_slots": "1 hour"}')$$), ('settings', $$select core.alter_settings('{}')$$),
   ('read log', $$select 1 / count(*) from core.event_log where namespace = 'closed'$$),
   ('read dead letters', $$select 1 / count(*) from core.dead_letters where namespace = 'closed'$$),
   ('read namespaces', $$select 1 / count(*) from core.namespaces where namespace = 'closed'$$),

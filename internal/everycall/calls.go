@@ -46,6 +46,7 @@ var All = map[string]Function{
 	"ack":              {By: ByName},
 	"alter_namespace":  {By: ByName, Arguments: map[string]string{"p_options": `'{"metadata": {"a": 1}}'`}},
 	"alter_scheduler":  {Arguments: map[string]string{"p_options": `'{"keep_slots": "10 days"}'`}},
+	"alter_settings":   {Arguments: map[string]string{"p_options": `'{"max_trigger_depth": 9}'`}},
 	"append_event_log": {By: ByName},
 	"apply_tasks": {By: ByName, Arguments: map[string]string{"p_owner": "'everycall'", "p_tasks": `jsonb_build_array(jsonb_build_object(
 		'namespace', {namespace}, 'name', 'x', 'cron_expression', '0 4 * * *', 'event_type', 'a.made'))`}},

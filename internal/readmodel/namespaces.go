@@ -20,7 +20,7 @@ func Namespaces(name string) List {
 }
 
 // Namespace selects one whole by its name: its options, queues and grants.
-const Namespace = `select n.namespace, n.created_at, n.updated_at, n.metadata, n.default_consumer, n.restricted, n.unhandled_after, n.dedupe_for,
+const Namespace = `select n.namespace, n.created_at, n.updated_at, n.metadata, n.default_consumer, n.restricted, n.unhandled_after, n.dedupe_for, n.max_trigger_depth, n.trigger_retry, n.dead_letter_retention, n.abandoned_retention,
 	       n.max_payload_bytes, n.retry,
 	       array(select q.queue_name from core.queues q where q.namespace = n.namespace order by 1) as queues,
 	       array(select pg_catalog.json_build_object('role', g.role_name, 'duty', g.duty, 'granted_by', g.granted_by, 'granted_at', g.granted_at)

@@ -188,6 +188,7 @@ begin
       ('core.register_namespace', '{nexus_admin}'),
       ('core.alter_namespace', '{nexus_admin}'),
       ('core.alter_scheduler', '{nexus_admin}'),
+      ('core.alter_settings', '{nexus_admin}'),
       ('core.sync_cron_jobs', '{nexus_admin}'),
       ('core.repair_cron', '{nexus_admin}'),
       ('core.drop_namespace', '{nexus_admin}'),

@@ -1,12 +1,13 @@
 -- A scheduled event that has failed goes with the last of its dead letters. What belongs to other kinds of work is
 -- removed with the work.
 create or replace function core_private.remove_resolved(
-    p_until timestamptz, p_limit integer, p_stop timestamptz, out dead_letters integer, out scheduled_events integer)
+    p_until timestamptz, p_limit integer, p_stop timestamptz, p_only text[], p_but text[],
+    out dead_letters integer, out scheduled_events integer)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_closed text[] := core_private.closed_namespaces();
+    v_closed text[] := core_private.closed_namespaces() || p_but;
     v_dead   integer;
     v_events integer;
 begin
@@ -19,6 +20,7 @@ begin
                 select x.dead_letter_id
                   from core.dead_letters x
                  where x.resolved_at <= p_until and x.namespace <> all (v_closed)
+                   and (p_only is null or x.namespace = any (p_only))
                  order by x.resolved_at
                  limit p_limit
                    for update skip locked) old
@@ -43,4 +45,4 @@ begin
         exit when v_dead < p_limit or clock_timestamp() > p_stop;
     end loop;
 end $$;
-comment on function core_private.remove_resolved(timestamptz, integer, timestamptz) is 'Removes dead letters that were resolved at p_until or earlier, p_limit a statement, until none is left or p_stop has passed; returns how many, and how many scheduled events went with them.';
+comment on function core_private.remove_resolved(timestamptz, integer, timestamptz, text[], text[]) is 'Removes dead letters of the namespaces p_only (NULL: all), but for those of p_but, that were resolved at p_until or earlier, p_limit a statement, until none is left or p_stop has passed; returns how many, and how many scheduled events went with them.';

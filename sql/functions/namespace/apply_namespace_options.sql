@@ -13,6 +13,14 @@ begin
            expire_unresolved = case when p_options ? 'expire_unresolved'
                                     then nullif(p_options ->> 'expire_unresolved', 'off')::interval
                                     else n.expire_unresolved end,
+           max_trigger_depth = case when p_options ? 'max_trigger_depth'
+               then nullif(p_options ->> 'max_trigger_depth', 'default')::integer else n.max_trigger_depth end,
+           trigger_retry = case when p_options ? 'trigger_retry'
+               then nullif(p_options ->> 'trigger_retry', 'default')::jsonb else n.trigger_retry end,
+           dead_letter_retention = case when p_options ? 'dead_letter_retention'
+               then nullif(p_options ->> 'dead_letter_retention', 'default')::interval else n.dead_letter_retention end,
+           abandoned_retention = case when p_options ? 'abandoned_retention'
+               then nullif(p_options ->> 'abandoned_retention', 'default')::interval else n.abandoned_retention end,
            max_payload_bytes = coalesce((p_options ->> 'max_payload_bytes')::integer, n.max_payload_bytes),
            default_consumer = coalesce((p_options ->> 'default_consumer')::boolean, n.default_consumer),
            restricted = coalesce((p_options ->> 'restricted')::boolean, n.restricted),

@@ -6,7 +6,8 @@ as $$
 declare
     v_known constant text[] := array[
         'metadata', 'retry', 'unhandled_after', 'max_payload_bytes', 'dedupe_for', 'keep_broadcasts',
-        'expire_unresolved', 'default_consumer', 'restricted'];
+        'expire_unresolved', 'default_consumer', 'restricted', 'max_trigger_depth', 'trigger_retry',
+        'dead_letter_retention', 'abandoned_retention'];
 begin
     perform core_private.check_option_keys(p_options, v_known);
     if p_options ? 'metadata' and jsonb_typeof(p_options -> 'metadata') <> 'object' then
@@ -34,6 +35,7 @@ begin
         perform core_private.parse_interval(
             p_options -> 'expire_unresolved', 'expire_unresolved', '1 hour', '100 years');
     end if;
+    perform core_private.check_settings(p_options, true);
     if p_options ? 'max_payload_bytes' and not coalesce(jsonb_path_exists(p_options,
         'strict $.max_payload_bytes ? (@.type() == "number" && @ >= 1024 && @ <= 67108864 && @.floor() == @)'),
         false) then

@@ -12,6 +12,10 @@ as $$
                    'dedupe_for', n.dedupe_for::text, 'keep_broadcasts', n.keep_broadcasts::text,
                    'expire_unresolved', coalesce(n.expire_unresolved::text, 'off'),
                    'max_payload_bytes', n.max_payload_bytes,
+                   'max_trigger_depth', coalesce(to_jsonb(n.max_trigger_depth), '"default"'),
+                   'trigger_retry', coalesce(n.trigger_retry, '"default"'),
+                   'dead_letter_retention', coalesce(n.dead_letter_retention::text, 'default'),
+                   'abandoned_retention', coalesce(n.abandoned_retention::text, 'default'),
                    'default_consumer', n.default_consumer, 'restricted', n.restricted,
                    'retry', core_private.retry_defaults() || n.retry) as options
           from core.namespaces n
@@ -30,6 +34,9 @@ as $$
                     when g.path <@ '{expire_unresolved}'
                     then nullif(s.options #>> g.path, 'off')::interval
                              is distinct from nullif(p_options #>> g.path, 'off')::interval
+                    when g.path <@ '{dead_letter_retention,abandoned_retention}'
+                    then nullif(s.options #>> g.path, 'default')::interval
+                             is distinct from nullif(p_options #>> g.path, 'default')::interval
                     when g.path <@ '{default_consumer}'
                     then (s.options #>> g.path)::boolean is distinct from (p_options #>> g.path)::boolean
                     else s.options #> g.path is distinct from p_options #> g.path end as differs

@@ -21,9 +21,9 @@ begin
     if to_regclass(core_private.queue_relation(core.dead_letter_queue_name_for_namespace(p_namespace))) is null then
         return jsonb_build_object('buried', 0, 'removed', 0);
     end if;
-    -- In the consumer default it is removed when others had it: a broadcast the nodes, or another consumer that was
-    -- there when the event was emitted. Times of one format, compared as text: a message sent by hand may hold
-    -- anything.
+    -- In the consumer default it is removed when others had it: a broadcast the nodes, or another consumer or a
+    -- trigger that was there when the event was emitted. Times of one format, compared as text: a message sent by hand
+    -- may hold anything.
     execute format($q$
         with old as (
             delete from core.parked p
@@ -41,6 +41,9 @@ begin
                            select
                              from core_private.consumers_of($4, array[o.event_type], false) c
                             where o.message ->> 'emittedAt' collate "C" >= core_private.iso(c.created_at))
+                       or core_private.has_fired(
+                              $4, o.event_type, o.message -> 'payload', o.message ->> 'emittedAt',
+                              core_private.header_number(o.message, 'depth'))
                    ) as elsewhere
               from old o),
         back as (
@@ -65,4 +68,4 @@ begin
     end if;
     return jsonb_build_object('buried', coalesce(cardinality(v_ids), 0), 'removed', v_removed);
 end $$;
-comment on function core_private.give_up_parked(text, text, text, interval, integer) is 'Gives up to p_limit messages up that were parked before nodes had lived p_lived: dead letters, or removed and counted where another consumer had the event. The caller holds the row of core_private.parking.';
+comment on function core_private.give_up_parked(text, text, text, interval, integer) is 'Gives up to p_limit messages up that were parked before nodes had lived p_lived: dead letters, or removed and counted where another consumer or a trigger had the event. The caller holds the row of core_private.parking.';

@@ -38,7 +38,10 @@ begin
     end if;
     v_enabled := coalesce((p_options ->> 'enabled')::boolean, true);
     select * into v_back from core_private.parse_match_back(p_options -> 'match_back');
-    select * into v_retry from core_private.trigger_retry(coalesce(p_options -> 'retry', '{}'));
+    select *
+      into v_retry
+      from core_private.trigger_retry(
+               coalesce(p_options -> 'retry', '{}'), core_private.trigger_defaults(p_namespace));
     perform core_private.lock_namespace(p_namespace, false);
     perform from core.namespaces n where n.namespace = p_namespace for no key update;
     perform core_private.name_handler(p_namespace, p_target, 'p_target');
@@ -50,7 +53,12 @@ begin
            and (not p_options ? 'enabled' or v_there.enabled = v_enabled)
            and (v_there.retry_max_attempts, v_there.retry_backoff, v_there.retry_base_ms, v_there.retry_max_ms,
                 v_there.retry_jitter)
-               = (v_retry.max_attempts, v_retry.backoff, v_retry.base_ms, v_retry.max_ms, v_retry.jitter) then
+               = (select r.max_attempts, r.backoff, r.base_ms, r.max_ms, r.jitter
+                    from core_private.trigger_retry(
+                             coalesce(p_options -> 'retry', '{}'),
+                             case when (p_options ->> 'replace')::boolean
+                                  then core_private.trigger_defaults(p_namespace)
+                                  else core_private.trigger_policy(v_there.trigger_id) end) r) then
             return v_there.trigger_id;
         elsif v_there.kind <> v_kind then
             raise exception using errcode = 'NX212', column = 'p_name',

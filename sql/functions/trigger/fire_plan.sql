@@ -57,7 +57,7 @@ begin
         hits as materialized (
             select h.*, s.message || h.marks || jsonb_build_object('sourceType', s.event_type) as routed_message,
                    h.route_headers || coalesce(s.headers, '{}') as routed_headers, s.due_at,
-                   s.depth > core_private.max_trigger_depth() as too_deep
+                   s.depth > %L as too_deep
               from (select k.event_id, k.event_type, c.trigger_id, c.target, c.queue_name, c.marks, c.filter,
                            c.headers as route_headers
                       from keyed k
@@ -76,7 +76,8 @@ begin
             select coalesce(h.due_at, $1), h.queue_name, h.target, h.routed_message, h.routed_headers
               from hits h
              where (h.due_at is not null or h.queue_name <> all (%L)) and not h.too_deep
-             order by h.event_id, h.trigger_id)$q$, p_namespace, p_namespace, queues);
+             order by h.event_id, h.trigger_id)$q$,
+        p_namespace, core_private.max_trigger_depth(p_namespace), p_namespace, queues);
     foreach v_queue in array queues loop
         v_n := v_n + 1;
         if to_regclass(core_private.queue_relation(v_queue)) is null then

@@ -29,7 +29,7 @@ begin
        and (r.filter is null or p_payload @> r.filter);
     if v_targets is null then
         return v_met;
-    elsif p_depth > core_private.max_trigger_depth() then
+    elsif p_depth > 0 and p_depth > core_private.max_trigger_depth(p_namespace) then
         insert into core.trigger_drops (namespace, event_id, event_type, why, deliveries, dropped_at)
         values (p_namespace, (p_message ->> 'eventId')::bigint, p_event_type, 'depth', cardinality(v_targets), p_now);
         return v_met;

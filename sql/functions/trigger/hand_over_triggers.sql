@@ -5,7 +5,6 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_now   timestamptz := core_private.now();
     v_admin boolean := pg_has_role(core_private.caller(), 'nexus_admin', 'member');
     v_from  oid := core_private.role_named(p_from_role);
     v_to    oid := core_private.role_named(p_to_role);
@@ -57,7 +56,7 @@ begin
         end if;
         with moved as (
             update core.triggers t
-               set registered_by_principal = v_to, registered_by = core_private.principal(), updated_at = v_now
+               set registered_by_principal = v_to, registered_by = core_private.principal()
              where t.namespace = v_name and t.registered_by_principal = v_from
             returning t.name),
         handed as (

@@ -20,7 +20,7 @@ begin
           from (select t.trigger_id, t.name::text, t.target::text, case
                     when not t.enabled then 'disabled'
                     when m.why is not null then m.why
-                    when p_depth > core_private.max_trigger_depth() then 'depth'
+                    when p_depth > core_private.max_trigger_depth(p_namespace) then 'depth'
                     when core_private.trigger_trouble(t.namespace, t.kind, t.registered_by_principal)
                     then 'principal_revoked'
                     when not core_private.is_handled(t.namespace, t.consumer, t.target, v_now)

@@ -48,7 +48,7 @@ end $$;
 create temporary table relations as
 select format('core.%I', c.relname) as name from pg_class c
  where c.relnamespace = 'core'::regnamespace and c.relkind in ('r', 'p', 'v') and has_table_privilege('nexus_reader', c.oid, 'select')
-   and not c.relispartition and c.relname not in ('blockers', 'error_codes', 'partitions', 'sweep_status', 'namespace_grants', 'namespaces', 'scheduler_status');
+   and not c.relispartition and c.relname not in ('blockers', 'error_codes', 'partitions', 'sweep_status', 'namespace_grants', 'namespaces', 'scheduler_status', 'settings');
 select ok((select count(*) >= 8 from relations), 'there is something to look at');
 grant all on all tables in schema pg_temp to public; grant all on all sequences in schema pg_temp to public;
 set local role t_reader;

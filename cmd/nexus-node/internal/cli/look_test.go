@@ -148,6 +148,7 @@ func TestASchemaThatIsMissing(t *testing.T) {
 	s.fails(exitFailed, []string{"code: NX502", "hint: "}, "namespace", "list")
 }
 
+// holds: T8 (migrate up)
 func TestMigrate(t *testing.T) {
 	db, s := onDatabase(t)
 	if out := s.ok("migrate", "status"); !strings.HasPrefix(out, "version") {
@@ -172,6 +173,12 @@ func TestMigrate(t *testing.T) {
 	s.ok("migrate", "status")
 	if !dbtest.Get[bool](db, "select to_regprocedure('core.emit(text, text, jsonb, jsonb)') is not null") {
 		t.Error("up did not bring the function back")
+	}
+	s.cfg.MaxTriggerDepth, s.cfg.TriggerRetryMaxAttempts, s.cfg.TriggerRetryBackoff, s.cfg.TriggerRetryBaseMs = 12, 5, "linear", 250
+	s.cfg.DeadLetterRetentionDays, s.cfg.AbandonedExecutionsRetentionDays = 60, 14
+	s.ok("migrate", "up")
+	if got := dbtest.Get[string](db, "select s::text from core.settings s"); got != `(12,"{""max"": ""5 min"", ""base"": ""0.250000s"", ""shape"": ""linear"", ""jitter"": 0.2, ""max_attempts"": 5}",1440:00:00,336:00:00)` {
+		t.Errorf("the environment is stored as %s", got)
 	}
 	s.fails(exitFailed, []string{"--pgmq-sql"}, "migrate", "up", "--pgmq-sql", "/nowhere")
 }

@@ -5,11 +5,14 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/cmd/nexus-node/internal/app"
 	"github.com/nexuspg/nexus/migrate"
+	"github.com/nexuspg/nexus/operate"
 )
 
 func newMigrate(s *session) *cobra.Command {
@@ -68,6 +71,9 @@ func newMigrateUp(s *session) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				if err := storeSettings(c); err != nil {
+					return err
+				}
 				return s.printReport(report, "applied", verbose)
 			})
 		},
@@ -75,6 +81,23 @@ func newMigrateUp(s *session) *cobra.Command {
 	flags.add(cmd)
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "say each step, as it is taken and at the end")
 	return cmd
+}
+
+// storeSettings has the database keep what the environment says of it, since pg_cron sees no environment.
+func storeSettings(c *client) error {
+	const day = 24 * time.Hour
+	given := operate.Settings{
+		MaxTriggerDepth: c.cfg.MaxTriggerDepth,
+		TriggerRetry: nexus.RetryPolicy{
+			MaxAttempts: c.cfg.TriggerRetryMaxAttempts, Shape: nexus.Shape(c.cfg.TriggerRetryBackoff), Base: time.Duration(c.cfg.TriggerRetryBaseMs) * time.Millisecond,
+		},
+		DeadLetterRetention: time.Duration(c.cfg.DeadLetterRetentionDays) * day,
+		AbandonedRetention:  time.Duration(c.cfg.AbandonedExecutionsRetentionDays) * day,
+	}
+	if given == (operate.Settings{}) {
+		return nil
+	}
+	return operate.AlterSettings(c.ctx(), c.pool, given)
 }
 
 func newMigrateStatus(s *session) *cobra.Command {

@@ -27,6 +27,9 @@ func (n *namespaceFlags) add(cmd *cobra.Command, defaults bool) {
 	f.DurationVar(&n.given.DedupeFor, "dedupe-for", 0, "how long dedupe keys are remembered"+def("168h"))
 	f.DurationVar(&n.given.KeepBroadcasts, "keep-broadcasts", 0, "how long broadcasts are kept for nodes that have not read them"+def("24h"))
 	f.DurationVar(&n.given.ExpireUnresolved, "expire-unresolved", 0, "age at which a dead letter that nobody resolves is resolved as expired; negative: none"+def("none"))
+	f.IntVar(&n.given.MaxTriggerDepth, "max-trigger-depth", 0, "how deep in its chain an event may lie for triggers to fire; negative: as the database says"+def("8"))
+	f.DurationVar(&n.given.DeadLetterRetention, "dead-letter-retention", 0, "how long resolved dead letters are kept; negative: as the database says"+def("720h"))
+	f.DurationVar(&n.given.AbandonedRetention, "abandoned-retention", 0, "how long executions of requests that nobody waited for are kept; negative: as the database says"+def("168h"))
 	f.Int64Var(&n.given.MaxPayloadBytes, "max-payload-bytes", 0, "largest payload, in bytes"+def("8 MB"))
 	f.Var(&n.consumer, "default-consumer", "on; off for namespaces that use named consumers only"+def("on"))
 }

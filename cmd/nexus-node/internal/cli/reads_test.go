@@ -51,6 +51,7 @@ var views = map[string][]look{
 	"replays":                  {{"", 10}},
 	"request_status":           {{"where namespace = 'ns5'", 130}},
 	"scheduler_status":         {{"", 10}},
+	"settings":                 {{"", 10}},
 	"sql_handlers":             {{"", 20}},
 	"sweep_status":             {{"", 10}},
 	"task_status":              {{"where namespace = 'ns5' and name = 'task113'", 200}, {"order by namespace, name limit 20", 3500}},

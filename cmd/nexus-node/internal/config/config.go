@@ -31,6 +31,13 @@ type Config struct {
 	Webhooks     string `split_words:"true" default:"on" accepts:"on or off" about:"whether run sends the namespace's webhooks; off leaves them to other nodes"`
 	WebhookAllow string `split_words:"true" accepts:"networks with commas between, such as 10.1.0.0/16,fd00::/8" about:"private networks that webhooks may reach; empty: none, only the internet"`
 
+	MaxTriggerDepth                  int    `split_words:"true" default:"0" accepts:"a whole number from 1 to 1000, or 0" about:"migrate up stores it: how deep in its chain an event may lie for triggers to fire; 0: as it is stored, 8 at first"`
+	TriggerRetryMaxAttempts          int    `split_words:"true" default:"0" accepts:"a whole number from 1 to 1000000, -1 for no end, or 0" about:"migrate up stores it: attempts of deliveries of triggers that are created with none; 0: as it is stored, 3 at first"`
+	TriggerRetryBackoff              string `split_words:"true" accepts:"exponential, linear or constant" about:"migrate up stores it: how pauses of such triggers grow; empty: as it is stored, exponential at first"`
+	TriggerRetryBaseMs               int    `split_words:"true" default:"0" accepts:"a whole number of milliseconds from 1 to 86400000, or 0" about:"migrate up stores it: their first pause; 0: as it is stored, 1000 at first"`
+	DeadLetterRetentionDays          int    `split_words:"true" default:"0" accepts:"a whole number of days from 1 to 36500, or 0" about:"migrate up stores it: how long resolved dead letters are kept; 0: as it is stored, 30 at first"`
+	AbandonedExecutionsRetentionDays int    `split_words:"true" default:"0" accepts:"a whole number of days from 1 to 36500, or 0" about:"migrate up stores it: how long executions of requests that nobody waited for are kept; 0: as it is stored, 7 at first"`
+
 	PoolMaxConns   int           `split_words:"true" default:"0" accepts:"a whole number from 0 to 1000" about:"connections of the pool; 0: pool_max_conns of the URL, else 4 or the number of cores"`
 	ConnectTimeout time.Duration `split_words:"true" default:"5s" accepts:"a duration from 100ms to 5m, such as 5s" about:"how long one attempt to connect may take"`
 	Ingress        string        `split_words:"true" default:"off" accepts:"off, or on where NEXUS_HTTP_ADDRESS is set" about:"whether run takes CloudEvents by POST /events at NEXUS_HTTP_ADDRESS, by tokens of core.create_ingress_token"`
