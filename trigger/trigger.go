@@ -14,20 +14,24 @@ import (
 type Trigger struct {
 	Namespace nexus.Namespace
 	Name      string // 1 to 100 of A-Z, a-z, 0-9 and ". _ / -"
-	Event     *Event
+
+	Event      *Event
+	DeadLetter *DeadLetter
+
 	Target    string            // "go:mail", "sql:mail", "webhook:crm", "workflow:order"
 	Consumer  string            // "": triggers; else a routed consumer of its own, for what must not wait behind others
 	Disabled  bool              // created, not live
 	Replace   bool              // give a trigger of this name these settings, for what is emitted from then on
 	MatchBack string            // "": none; "beginning" or a time with an offset: what is in the log since then and matches is delivered, too, by ticks
 	Rate      string            // of that: "100/min"; "": no limit
+	Resolve   bool              // DeadLetter: it is resolved when its handler succeeds, in the same transaction
 	Retry     nexus.RetryPolicy // of its deliveries, kept with it; zero fields: 3 attempts, exponential, 1 s to 5 min, 20 %
 }
 
 // Event matches events by type and payload.
 type Event struct {
-	Pattern  string          // a type, "prefix.*", "prefix:*" or "*"
-	Contains json.RawMessage // an object that the payload must contain, as jsonb's @> has it; nil: any
+	Pattern  string          `json:"pattern"`  // a type, "prefix.*", "prefix:*" or "*"
+	Contains json.RawMessage `json:"contains"` // an object that the payload must contain, as jsonb's @> has it; nil: any
 }
 
 // source is what core.create_trigger takes as p_source, which sees to it that there is one.
@@ -35,6 +39,9 @@ func (t Trigger) source() map[string]any {
 	sources := map[string]any{}
 	if e := t.Event; e != nil {
 		sources["event"] = filtered(map[string]any{"pattern": e.Pattern}, e.Contains)
+	}
+	if t.DeadLetter != nil {
+		sources["dead_letter"] = t.DeadLetter
 	}
 	return sources
 }
@@ -57,6 +64,7 @@ func Create(ctx context.Context, q nexus.DBTX, t Trigger) (id uuid.UUID, err err
 	o.Text("consumer", t.Consumer)
 	o.Retry("retry", t.Retry)
 	o.Flag("replace", t.Replace)
+	o.Flag("resolve", t.Resolve)
 	o.Map("match_back", matchBack(t.MatchBack, t.Rate))
 	if t.Disabled {
 		o.JSON("enabled", json.RawMessage("false"))

@@ -246,7 +246,8 @@ begin
       ('namespaces'), ('namespace_grants'), ('nodes'), ('event_log'), ('consumers'), ('queues'), ('dead_letters'),
       ('delivery_errors'), ('error_codes'), ('delayed'), ('parked'),
       ('scheduled_tasks'), ('task_slots'), ('task_runs'), ('scheduled_events'), ('audit_log'), ('webhooks'), ('ingress_tokens'), ('broadcasts'), ('kv_entries'), ('handlers'),
-      ('inbox'), ('abandoned_executions'), ('triggers'), ('event_trigger_details'), ('trigger_drops')
+      ('inbox'), ('abandoned_executions'), ('triggers'), ('event_trigger_details'), ('dead_letter_trigger_details'),
+      ('trigger_drops')
     ),
     relation as (
       select c.oid, n.nspname, c.relname as name, c.relkind, c.relowner,

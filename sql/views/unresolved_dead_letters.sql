@@ -1,7 +1,8 @@
 create or replace view core.unresolved_dead_letters with (security_invoker = true) as
 select l.dead_letter_id, l.namespace, l.consumer, l.event_type, l.source_kind, l.reason,
        l.attempts, l.failed_at, l.last_error, l.event_id, l.event_uid,
-       l.queue_name, l.msg_id, l.dlq_msg_id, l.payload, l.status, l.round, l.replay_of
+       l.queue_name, l.msg_id, l.dlq_msg_id, l.payload, l.status, l.round, l.replay_of,
+       l.handler_failed_at, l.handler_failures, l.handler_error
   from core.dead_letters l
  where l.resolved_at is null;
 comment on view core.unresolved_dead_letters is 'Dead letters nobody has replayed, discarded or resolved yet.';
@@ -23,3 +24,6 @@ comment on column core.unresolved_dead_letters.payload is 'Payload of the event,
 comment on column core.unresolved_dead_letters.status is 'pending, or reprocessing: claimed by a handler of dead letters.';
 comment on column core.unresolved_dead_letters.round is 'How often the same source has been buried before.';
 comment on column core.unresolved_dead_letters.replay_of is 'The dead letter whose replay was buried here.';
+comment on column core.unresolved_dead_letters.handler_failed_at is 'When the handler of a trigger last failed at it; NULL: none has.';
+comment on column core.unresolved_dead_letters.handler_failures is 'How many handlers of triggers failed at it.';
+comment on column core.unresolved_dead_letters.handler_error is 'Error text of the last of them.';

@@ -11,7 +11,7 @@ declare
     v_now   timestamptz := core_private.now();
     v_owner record;
 begin
-    select q.namespace, c.name as consumer, core.dead_letter_queue_name_for_namespace(q.namespace) as dlq
+    select q.namespace, c.name as consumer, c.routed, core.dead_letter_queue_name_for_namespace(q.namespace) as dlq
       into v_owner
       from core.queues q
       join core.consumers c on c.consumer_id = q.consumer_id
@@ -21,6 +21,12 @@ begin
     end if;
     if v_owner.consumer = 'requests' then
         return query select g.msg_id, g.read_ct from core_private.give_up_requests(p_queue, p_ids, p_cts, p_reasons) g;
+    end if;
+    if v_owner.routed then
+        return query
+            select g.msg_id, g.read_ct
+              from core_private.give_up_handling(
+                       p_queue, v_owner.namespace, p_ids, p_cts, p_reasons, p_errors) g;
     end if;
     return query execute format($q$
         with gone as (

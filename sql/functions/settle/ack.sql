@@ -5,11 +5,12 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_queue text;
-    v_gone  bigint;
+    v_queue  text;
+    v_routed boolean;
+    v_gone   bigint;
 begin
-    select c.queue_name
-      into v_queue
+    select c.queue_name, c.routed
+      into v_queue, v_routed
       from core.consumers c
      where c.namespace = p_namespace and c.name = p_consumer;
     if v_queue is null then
@@ -20,6 +21,10 @@ begin
             hint = 'Consumers are listed in core.consumers.';
     end if;
     perform core_private.queue_owner(v_queue, 'consume');
+    if v_routed then
+        perform core_private.resolve_handled(
+            v_queue, p_namespace, array[p_msg_id], array[p_read_ct], array[p_last_read_at]);
+    end if;
     execute format($q$
         delete from %s q
          where q.msg_id = $1 and q.read_ct = $2 and q.last_read_at = $3

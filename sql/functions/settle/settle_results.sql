@@ -43,6 +43,10 @@ begin
                 $q$, v_relation)
               using p_ack_ids || v_failed.ids;
         end if;
+        if v_owner.routed then
+            perform core_private.resolve_handled(
+                p_queue, v_owner.namespace, p_ack_ids, p_ack_cts, case when not p_express then p_ack_ats end);
+        end if;
         execute format($q$
             with gone as (
                 delete from %s q

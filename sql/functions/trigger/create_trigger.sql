@@ -8,6 +8,8 @@ declare
     v_now      timestamptz := core_private.now();
     v_kind     text := core_private.kind_of_source(p_source);
     v_source   jsonb;
+    v_given    jsonb := case v_kind when 'dead_letter' then '{"max_attempts": 1}'
+                                   else coalesce(p_options -> 'retry', '{}') end;
     v_retry    record;
     v_consumer text := 'triggers';
     v_enabled  boolean := true;
@@ -23,7 +25,8 @@ begin
             'A name is 1 to 100 of A-Z, a-z, 0-9 and ". _ / -", a letter or digit first.');
     end if;
     v_source := core_private.check_trigger_source(p_namespace, p_source);
-    perform core_private.check_option_keys(p_options, '{retry,consumer,enabled,replace,match_back}');
+    perform core_private.check_option_keys(p_options, '{retry,consumer,enabled,replace,match_back,resolve}');
+    perform core_private.check_kind_options(v_kind, p_options);
     if p_options ? 'consumer' then
         if jsonb_typeof(p_options -> 'consumer') <> 'string' then
             perform core_private.fail_option('consumer', p_options -> 'consumer',
@@ -40,8 +43,7 @@ begin
     select * into v_back from core_private.parse_match_back(p_options -> 'match_back');
     select *
       into v_retry
-      from core_private.trigger_retry(
-               coalesce(p_options -> 'retry', '{}'), core_private.trigger_defaults(p_namespace));
+      from core_private.trigger_retry(v_given, core_private.trigger_defaults(p_namespace));
     perform core_private.lock_namespace(p_namespace, false);
     perform from core.namespaces n where n.namespace = p_namespace for no key update;
     perform core_private.name_handler(p_namespace, p_target, 'p_target');
@@ -51,11 +53,12 @@ begin
         if v_there.kind = v_kind and core_private.trigger_source(v_there.trigger_id, v_kind) = v_source
            and v_there.target = p_target and v_there.consumer = v_consumer
            and (not p_options ? 'enabled' or v_there.enabled = v_enabled)
+           and v_there.resolve = coalesce((p_options ->> 'resolve')::boolean, false)
            and (v_there.retry_max_attempts, v_there.retry_backoff, v_there.retry_base_ms, v_there.retry_max_ms,
                 v_there.retry_jitter)
                = (select r.max_attempts, r.backoff, r.base_ms, r.max_ms, r.jitter
                     from core_private.trigger_retry(
-                             coalesce(p_options -> 'retry', '{}'),
+                             v_given,
                              case when (p_options ->> 'replace')::boolean
                                   then core_private.trigger_defaults(p_namespace)
                                   else core_private.trigger_policy(v_there.trigger_id) end) r) then
@@ -80,6 +83,7 @@ begin
            set target = p_target, consumer = v_consumer,
                enabled = case when p_options ? 'enabled' then v_enabled else t.enabled end,
                retry_max_attempts = v_retry.max_attempts, retry_backoff = v_retry.backoff,
+               resolve = coalesce((p_options ->> 'resolve')::boolean, false),
                retry_base_ms = v_retry.base_ms, retry_max_ms = v_retry.max_ms, retry_jitter = v_retry.jitter,
                registered_by_principal = (
                    select r.oid::regrole from pg_roles r where r.rolname = core_private.caller()),
@@ -99,10 +103,11 @@ begin
             hint = 'Delete some, or have one handler tell cases apart.';
     end if;
     insert into core.triggers (
-        trigger_id, namespace, name, kind, target, consumer, enabled, retry_max_attempts, retry_backoff,
+        trigger_id, namespace, name, kind, target, consumer, enabled, resolve, retry_max_attempts, retry_backoff,
         retry_base_ms, retry_max_ms, retry_jitter, registered_by_principal, registered_by, created_at, updated_at)
     values (
-        v_id, p_namespace, p_name, v_kind, p_target, v_consumer, v_enabled, v_retry.max_attempts, v_retry.backoff,
+        v_id, p_namespace, p_name, v_kind, p_target, v_consumer, v_enabled,
+        coalesce((p_options ->> 'resolve')::boolean, false), v_retry.max_attempts, v_retry.backoff,
         v_retry.base_ms, v_retry.max_ms, v_retry.jitter,
         (select r.oid::regrole from pg_roles r where r.rolname = core_private.caller()), core_private.principal(),
         v_now, v_now);
@@ -117,4 +122,4 @@ begin
         jsonb_build_object('source', p_source, 'target', p_target, 'options', p_options));
     return v_id;
 end $$;
-comment on function core.create_trigger(text, text, jsonb, text, jsonb) is 'Has each event that matches delivered to a handler, in the transaction that emits it: p_source is {"event": {"pattern": …, "contains": …}}, where contains is an object that the payload has to contain; p_target the key of a handler (go:name, sql:name, webhook:name, workflow:name). Returns its id, also of one that is there alike. Options: retry (three attempts, exponential, 1 s to 5 min, 20 %; kept with the trigger), consumer (a routed one of its own; triggers), enabled (true), replace (false: a trigger of that name with other settings is a conflict; true: it gets these, for what is emitted from then on), match_back ("beginning", or a time: what is in the log since then and matches is delivered, too, by ticks; or an object with from and rate, such as "100/min"). Its deliveries are judged by the duties of who creates it. Who may consume or operate. Raises 42501, NX004, NX005, NX006, NX007, NX008, NX014, NX101, NX111, NX202, NX212, NX401, NX402, NX605.';
+comment on function core.create_trigger(text, text, jsonb, text, jsonb) is 'Has each event that matches delivered to a handler, in the transaction that emits it: p_source is {"event": {"pattern": …, "contains": …}}, where contains is an object that the payload has to contain, or {"dead_letter": {"source": …, "trigger": …, "target": …}}, each of which may be left out: what is given up; p_target the key of a handler (go:name, sql:name, webhook:name, workflow:name). Returns its id, also of one that is there alike. Options: retry (three attempts, exponential, 1 s to 5 min, 20 %; kept with the trigger), consumer (a routed one of its own; triggers), enabled (true), replace (false: a trigger of that name with other settings is a conflict; true: it gets these, for what is emitted from then on), match_back ("beginning", or a time: what is in the log since then and matches is delivered, too, by ticks; or an object with from and rate, such as "100/min"), resolve (of dead letters: success of the handler resolves them). A handler of dead letters has one attempt, and its failure is noted with them. Its deliveries are judged by the duties of who creates it. Who may consume or operate, of dead letters who may operate. Raises 42501, NX004, NX005, NX006, NX007, NX008, NX014, NX101, NX111, NX202, NX212, NX401, NX402, NX605.';

@@ -6,6 +6,7 @@ language sql immutable
 set search_path = pg_catalog, pg_temp
 as $$
     values
-        ('event', '{consume,operate}'::text[])
+        ('event', '{consume,operate}'::text[]),
+        ('dead_letter', '{operate}')
 $$;
 comment on function core_private.trigger_kinds() is 'What sources triggers can have, and which duties their creators need, one of them.';

@@ -23,27 +23,37 @@ func newTrigger(s *session) *cobra.Command {
 
 func newTriggerCreate(s *session) *cobra.Command {
 	var (
-		t        trigger.Trigger
-		contains string
+		t                trigger.Trigger
+		source, contains string
 	)
 	cmd := &cobra.Command{
-		Use:   "create NAME PATTERN TARGET",
-		Short: "Have each event that matches delivered to a handler",
+		Use:   "create NAME [PATTERN] TARGET",
+		Short: "Have what matches delivered to a handler",
 		Long: `Have each event of a pattern, whose payload contains what --contains says, delivered to a handler: go:NAME of nodes, sql:NAME or webhook:NAME as
-"handler create" made it, workflow:NAME. Created again alike nothing happens; other settings are a conflict, unless --replace is given. It prints the id.`,
+"handler create" made it, workflow:NAME. In place of the pattern --source says what else it goes by: {"dead_letter": {"source": …, "trigger": …, "target": …}} is what was given up.
+Created again alike nothing happens; other settings are a conflict, unless --replace is given. It prints the id.`,
 		Example: `  nexus-node trigger create -n shop mail-germans "order.*" go:mail --contains '{"country": "DE"}' --max-attempts 5
-  nexus-node trigger create -n shop crm "customer.*" webhook:crm --replace`,
-		Args: cobra.ExactArgs(3),
+  nexus-node trigger create -n shop crm "customer.*" webhook:crm --replace
+  nexus-node trigger create -n shop mourn go:mourn --source '{"dead_letter": {}}'`,
+		Args: cobra.RangeArgs(2, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t.Name, t.Target = args[0], args[2]
-			var filter json.RawMessage
-			if contains != "" {
-				filter = json.RawMessage(contains)
-				if !json.Valid(filter) {
+			t.Name, t.Target = args[0], args[len(args)-1]
+			if (len(args) == 2) != (source != "") || source != "" && contains != "" {
+				return usage(cmd, "give a PATTERN, with or without --contains, or --source")
+			}
+			if source != "" {
+				if err := triggerSource(source, &t); err != nil {
+					return usage(cmd, "--source is none: "+err.Error())
+				}
+			} else {
+				filter := json.RawMessage(contains)
+				if contains == "" {
+					filter = nil
+				} else if !json.Valid(filter) {
 					return usage(cmd, "--contains is not valid JSON")
 				}
+				t.Event = &trigger.Event{Pattern: args[1], Contains: filter}
 			}
-			t.Event = &trigger.Event{Pattern: args[1], Contains: filter}
 			return s.inNamespace(cmd, func(c *client) error {
 				t.Namespace = c.namespace()
 				id, err := trigger.Create(c.ctx(), c.pool, t)
@@ -58,6 +68,8 @@ func newTriggerCreate(s *session) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
+	f.StringVar(&source, "source", "", "what it goes by in place of a pattern, an object of JSON")
+	f.BoolVar(&t.Resolve, "resolve", false, "a dead letter is resolved when its handler succeeds")
 	f.StringVar(&contains, "contains", "", "an object of JSON that the payload has to contain")
 	f.StringVar(&t.Consumer, "consumer", "", `the routed consumer whose queue its deliveries take (default "triggers")`)
 	f.BoolVar(&t.Disabled, "disabled", false, "create it, and have it make no deliveries yet")
@@ -66,6 +78,21 @@ func newTriggerCreate(s *session) *cobra.Command {
 	f.BoolVar(&t.Replace, "replace", false, "give a trigger of that name these settings")
 	addRetry(f, &t.Retry, func(string) string { return "" })
 	return cmd
+}
+
+// triggerSource reads what core.create_trigger takes as p_source.
+func triggerSource(text string, t *trigger.Trigger) error {
+	var source struct {
+		Event      *trigger.Event      `json:"event"`
+		DeadLetter *trigger.DeadLetter `json:"dead_letter"`
+	}
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&source); err != nil {
+		return err
+	}
+	t.Event, t.DeadLetter = source.Event, source.DeadLetter
+	return nil
 }
 
 func newTriggerList(s *session) *cobra.Command {

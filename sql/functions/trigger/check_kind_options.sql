@@ -1,0 +1,17 @@
+create or replace function core_private.check_kind_options(p_kind text, p_options jsonb)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if jsonb_typeof(p_options -> 'resolve') <> 'boolean' then
+        perform core_private.fail_option('resolve', p_options -> 'resolve', 'Give true or false.');
+    elsif p_options ? 'resolve' and p_kind <> 'dead_letter' then
+        perform core_private.fail_trigger('resolve', format('a trigger of kind %s resolves nothing', p_kind),
+            'Leave it out: dead letters are resolved.');
+    elsif p_options ? 'retry' and p_kind = 'dead_letter' then
+        perform core_private.fail_trigger('retry', 'a handler of dead letters has one attempt',
+            'Leave it out. A dead letter whose handler failed says so, and stays.');
+    end if;
+end $$;
+comment on function core_private.check_kind_options(text, jsonb) is 'Raises NX005 or NX014 for options of core.create_trigger that a kind does not have.';
