@@ -3,6 +3,7 @@ package batch
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/nexuspg/nexus"
@@ -75,7 +76,7 @@ func (b *Batches) once(t *batch, hold *hold, items []*entry) (left []*entry) {
 		b.settle(t, hold, items, released(items, 0, "no free worker", ""))
 		return nil
 	}
-	tx, err := b.source.BeginShared(b.Context())
+	tx, err := b.source.BeginShared(nexus.WithDelivery(b.Context(), deepest(items)))
 	if err != nil {
 		b.Failed(err)
 		b.settle(t, hold, items, released(items, time.Second, "no connection", invoke.TextOf(err)))
@@ -210,4 +211,9 @@ func (b *Batches) adapt(r *shared) {
 	if r.express {
 		b.span.committed(len(r.t.items)-len(r.left), len(r.bad), time.Since(r.t.began))
 	}
+}
+
+// deepest is the delivery that counts as the cause of what SQL emits in the transaction of all.
+func deepest(items []*entry) *nexus.Delivery {
+	return slices.MaxFunc(items, func(a, b *entry) int { return a.Delivery().Depth - b.Delivery().Depth }).Delivery()
 }

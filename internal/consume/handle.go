@@ -21,7 +21,7 @@ func (l *Loop) handle(root *invoke.Root, t *task) {
 	var tx engine.Tx
 	if ok && t.route.Transactional {
 		var err error
-		if tx, err = l.source.Begin(ctx); err != nil {
+		if tx, err = l.source.Begin(nexus.WithDelivery(ctx, t.item.Delivery())); err != nil {
 			l.conclude(t, nil, invoke.End{Err: err})
 			return
 		}

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/google/uuid"
 
@@ -27,4 +28,16 @@ func (o *Options) Chain(ctx context.Context, correlation string, causation uuid.
 	if causation != uuid.Nil {
 		o.Text("causation_uid", causation.String())
 	}
+}
+
+// Cause is what nexus.cause is while d is handled: depth, uid and correlation id, as core_private.cause_of has them; empty for what has no uid.
+func Cause(d *nexus.Delivery) string {
+	if d == nil || d.UID == uuid.Nil {
+		return ""
+	}
+	cause := strconv.Itoa(d.Depth) + " " + d.UID.String()
+	if correlation := []rune(d.CorrelationID); len(correlation) > 0 {
+		cause += " " + string(correlation[:min(len(correlation), 200)])
+	}
+	return cause
 }

@@ -3,6 +3,7 @@ package invoke
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -34,6 +35,7 @@ type Tx struct {
 	exposed  bool    // a handler has the connection
 	Lasting  bool    // a handler may have left in the session what cannot be put back
 	Dirty    bool    // a handler may have changed the session since it was last put back
+	cause    string  // "; " and what says whose transaction it is, to what SQL emits in it
 	outlived []*loan // whose statements did not end with the call: the connection is theirs
 }
 
@@ -57,8 +59,10 @@ func (t *Tx) Lend() (tx pgx.Tx, done func()) {
 }
 
 // Begin opens a transaction for handlers, and runs also in the same round trip; claiming says that it claims as well. A connection that
-// died in the pool is found out here, so one more is tried.
+// died in the pool is found out here, so one more is tried. What SQL emits in it is caused by the delivery that ctx carries, if it does.
 func Begin(ctx context.Context, pool *pgxpool.Pool, session *Session, claiming bool, also string) (*Tx, error) {
+	d, _ := nexus.DeliveryFrom(ctx)
+	cause := causeSQL(d)
 	for try := 0; ; try++ {
 		conn, err := pool.Acquire(ctx)
 		if err != nil {
@@ -66,10 +70,10 @@ func Begin(ctx context.Context, pool *pgxpool.Pool, session *Session, claiming b
 		}
 		var tx pgx.Tx
 		if err = session.ready(ctx, conn.Conn()); err == nil {
-			tx, err = conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: session.beginSQL(claiming, also)})
+			tx, err = conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: session.beginSQL(claiming, strings.TrimPrefix(cause, "; ")+"; "+also)})
 		}
 		if err == nil {
-			return &Tx{conn: conn, tx: tx, session: session}, nil
+			return &Tx{conn: conn, tx: tx, session: session, cause: cause}, nil
 		}
 		conn.Release()
 		if try == 1 || !db.Unavailable(err) {
@@ -150,7 +154,17 @@ func Replaced(err error) bool {
 const noSavepoint = "3B001"
 
 // Between is what puts the session back inside the transaction, but for the limit of express; 0: none.
-func (t *Tx) Between(limit time.Duration) string { return t.session.betweenSQL(limit) }
+func (t *Tx) Between(limit time.Duration) string { return t.session.betweenSQL(limit) + t.cause }
+
+// CausedBy notes whose transaction it is, where that is known after it began; what claimed has told the database.
+func (t *Tx) CausedBy(d *nexus.Delivery) { t.cause = causeSQL(d) }
+
+func causeSQL(d *nexus.Delivery) string {
+	if cause := db.Cause(d); cause != "" {
+		return "; set local nexus.cause = " + literal(cause)
+	}
+	return ""
+}
 
 // Forgive forgets that a handler tried to end it, whose attempt is undone.
 func (t *Tx) Forgive() { t.touched = false }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -154,6 +155,9 @@ func (t *Tx) Lock(ctx context.Context, want work.Want) (work.Got, error) {
 	}
 	t.xact = found.xact
 	got, err := s.learn(at, found, db.Error(ctx, "claim_batch", err))
+	if len(got.Items) > 0 {
+		t.CausedBy(slices.MaxFunc(got.Items, func(a, b work.Item) int { return a.Delivery().Depth - b.Delivery().Depth }).Delivery())
+	}
 	if len(got.Items) == 0 && got.Buried > 0 {
 		_, _ = conn.Exec(ctx, allowCommitSQL+"; commit") // if that fails they are buried another time
 	}

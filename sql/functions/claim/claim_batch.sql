@@ -129,6 +129,9 @@ begin
              order by l.msg_id
             $q$, core_private.queue_relation(p_queue))
           using v_due.tids;
+        if v_due.tids is not null then
+            perform core_private.set_cause(p_queue, v_owner.namespace, v_due.tids);
+        end if;
     else
         v_take := case when v_alone is null then v_due.tids else array[v_alone] end;
         if v_owner.limited then
