@@ -68,6 +68,7 @@ func run(ctx context.Context, b *bench) (err error) {
 type bench struct {
 	*rig.Rig
 	events int
+	queues int // outbox queues made so far
 }
 
 func (b *bench) all(ctx context.Context) error {
@@ -98,6 +99,10 @@ func (b *bench) all(ctx context.Context) error {
 		{"emit single, 10 consumers of which 1 matches, against that 1", b.emitTo(10), "one", b.emitTo(1)},
 		{"emit batch of 1,000, 10 consumers of which 1 matches, against that 1", b.emitBatchTo(10), "one", b.emitBatchTo(1)},
 		{"request to reply, one caller, against the pickup of an event (one in the median)", b.requests, "pickup", b.pickups},
+		{"outbox, enqueue by 20, 4 connections, against emit by 20", b.enqueue(20), "emit", b.emitBy(20)},
+		{"outbox, enqueue by 100, 4 connections, against emit by 100", b.enqueue(100), "emit", b.emitBy(100)},
+		{"outbox, end to end, 8 lanes leased, by 20, against enqueue alone", b.endToEnd(20), "enqueue", b.enqueue(20)},
+		{"outbox, end to end, 8 lanes leased, by 100, against enqueue alone", b.endToEnd(100), "enqueue", b.enqueue(100)},
 		{"drain 5 consumers of each event, against 1 consumer", b.drain(5), "one", b.drain(1)},
 	} {
 		if err := b.Compare(ctx, c.name, c.ours, c.theirName, c.theirs); err != nil {

@@ -25,6 +25,7 @@ type worker struct {
 	r     *runner
 	lane  lane
 	batch int
+	gap   time.Duration
 	most  int // messages; 0: any number
 	did   int
 
@@ -38,6 +39,7 @@ type worker struct {
 func (w *worker) run(ctx context.Context) error {
 	defer w.forget()
 	for {
+		looked := time.Now()
 		if err := w.fetch(ctx); err != nil || len(w.items) == 0 {
 			if lost(err) {
 				w.report(err)
@@ -45,15 +47,35 @@ func (w *worker) run(ctx context.Context) error {
 			}
 			return err
 		}
+		got := len(w.items)
 		more, err := w.handle(ctx)
 		if err != nil || !more {
 			return err
 		}
 		w.did += w.done
 		full := w.most > 0 && w.did >= w.most
-		if ctx.Err() != nil || full || w.r.waiting.Load() > 0 || w.r.share.Others() {
+		if got < w.batch/4 && !full && !w.wanted() {
+			pause(ctx, w.gap-time.Since(looked))
+		}
+		if ctx.Err() != nil || full || w.wanted() {
 			return w.settle(work.Result{Action: work.Release}, 0, 1)
 		}
+	}
+}
+
+// wanted reports whether another lane or consumer waits for the place.
+func (w *worker) wanted() bool { return w.r.waiting.Load() > 0 || w.r.share.Others() }
+
+// pause waits for d, if that is positive, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
 	}
 }
 

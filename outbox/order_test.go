@@ -100,7 +100,7 @@ func TestOrderUnderTraffic(t *testing.T) {
 // keyOf is a key of a producer that is in that lane, whose first digit it is.
 func keyOf(t *testing.T, db *dbtest.DB, p, lane int) string {
 	t.Helper()
-	return dbtest.Get[string](db, `select format('p%s-%s', $1::int, i) from generate_series(0, 999) i where core_private.lane_of_key(format('p%s-%s', $1::int, i), 4) = $2 order by i limit 1`, p, lane)
+	return dbtest.Get[string](db, `select format('p%s-%s', $1::int, i) from generate_series(0, 999) i where (core_private.lanes_of_keys(array[format('p%s-%s', $1::int, i)], 4))[1] = $2 order by i limit 1`, p, lane)
 }
 
 func count(all []string, key string) (n int) {

@@ -44,14 +44,15 @@ func HandleLeased(queue string, fn func(ctx context.Context, m *Item) error) *Pr
 // pace is how a processor of a queue goes about it.
 type pace struct {
 	batch   int
+	gap     time.Duration // from one look into a lane that had little to the next, so that more comes together; 0: none
 	longest time.Duration // of a pause; 0: the node's
 }
 
 var paces = map[Profile]pace{
-	Default:        {batch: 50},
+	Default:        {batch: 50, gap: 5 * time.Millisecond},
 	LowLatency:     {batch: 10, longest: 200 * time.Millisecond},
-	HighThroughput: {batch: 500},
-	Relaxed:        {batch: 100, longest: 30 * time.Second},
+	HighThroughput: {batch: 500, gap: 50 * time.Millisecond},
+	Relaxed:        {batch: 100, gap: 500 * time.Millisecond, longest: 30 * time.Second},
 }
 
 // Declare implements the node's Service: it sees that the queue is there.

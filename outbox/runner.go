@@ -192,7 +192,7 @@ func (r *runner) begin(ctx context.Context, of pace, due []lane, lanes *sync.Wai
 		r.busy[l.id] = true
 		begun++
 		lanes.Go(func() {
-			w := &worker{r: r, lane: l, batch: of.batch}
+			w := &worker{r: r, lane: l, batch: of.batch, gap: of.gap}
 			err := w.run(ctx)
 			r.mu.Lock()
 			delete(r.busy, l.id)
@@ -200,7 +200,9 @@ func (r *runner) begin(ctx context.Context, of pace, due []lane, lanes *sync.Wai
 			r.mu.Unlock()
 			switch {
 			case err == nil:
-				r.Wake() // there may be another lane
+				if r.waiting.Load() > 0 {
+					r.Wake()
+				}
 			case db.Unavailable(err):
 				r.h.Unavailable(err)
 			default:

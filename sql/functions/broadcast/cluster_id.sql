@@ -1,8 +1,10 @@
+-- In PL/pgSQL, whose plan is kept.
 create or replace function core_private.cluster_id()
 returns bigint
-language sql stable
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
-    select s.system_identifier from pg_control_system() s
-$$;
+begin
+    return (pg_control_system()).system_identifier;
+end $$;
 comment on function core_private.cluster_id() is 'The system identifier of the server: transaction ids are compared within one.';

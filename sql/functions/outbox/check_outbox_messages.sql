@@ -22,6 +22,14 @@ begin
             message = format('the batch has %s messages, at most 10000 are allowed', v_n),
             hint = 'Split it; calls in one transaction still commit together.';
     end if;
+    -- What is wrong is looked for when something is.
+    if not exists (
+           select from unnest(p_bodies, p_body_types, p_keys, p_dedupe_keys) u(body, body_type, key, dedupe_key)
+            where u.body is null or octet_length(u.body) > p_max_bytes
+               or (octet_length(u.body_type) between 1 and 1024) is not true or octet_length(u.key) > 1024
+               or octet_length(u.dedupe_key) not between 1 and 200) then
+        return;
+    end if;
     select x.n, x.field, x.code, x.message, x.hint
       into v
       from (select u.n, f.*
@@ -44,12 +52,10 @@ begin
              where f.bad) x
      order by x.n
      limit 1;
-    if found then
-        raise exception using errcode = v.code,
-            column = case when not p_batch then case v.field when 'p_bod' then 'p_body' else v.field end
-                          else case v.field when 'p_bod' then 'p_bodies' else v.field || 's' end
-                               || format('[%s]', v.n) end,
-            message = v.message, hint = v.hint;
-    end if;
+    raise exception using errcode = v.code,
+        column = case when not p_batch then case v.field when 'p_bod' then 'p_body' else v.field end
+                      else case v.field when 'p_bod' then 'p_bodies' else v.field || 's' end
+                           || format('[%s]', v.n) end,
+        message = v.message, hint = v.hint;
 end $$;
 comment on function core_private.check_outbox_messages(bytea[], text[], text[], text[], integer, boolean) is 'Raises NX006, NX018, NX601 or NX602 for messages that an outbox queue does not take; the field names the element.';

@@ -13,5 +13,11 @@ begin
     select m.lane_id, 0, core_private.cluster_id(), '1:1:', 0, '1'
       from made m
      order by m.lane_id;
+    update core_private.outbox_queues q
+       set lane_ids = array(select l.lane_id
+                              from core_private.consumer_lanes l
+                             where l.consumer_id = p_consumer_id and l.generation = p_generation
+                             order by l.lane)
+     where q.consumer_id = p_consumer_id;
 end $$;
 comment on function core_private.cut_lanes(integer, integer, integer) is 'Makes the lanes of a consumer.';

@@ -29,7 +29,9 @@ begin
                           join core.consumers k on k.namespace = l.namespace and k.name = l.consumer
                           join core_private.consumer_lanes c
                             on c.consumer_id = k.consumer_id and c.generation = k.generation
-                           and c.lane = coalesce(core_private.lane_of_key(l.ordering_key, k.lanes), l.lane % k.lanes, 0)
+                           and c.lane = coalesce(
+                               (core_private.lanes_of_keys(array[l.ordering_key], k.lanes))[1],
+                               l.lane % k.lanes, 0)
                          where l.dead_letter_id = any (r.ids)
                          order by l.dead_letter_id) d),
             sent as (

@@ -12,6 +12,8 @@ returns table (
     attempt integer)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set jit = off
 as $$
 #variable_conflict use_column
 declare

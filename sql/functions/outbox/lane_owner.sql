@@ -15,7 +15,7 @@ begin
       join core.consumers c on c.consumer_id = l.consumer_id
       join core.namespaces n on n.namespace = c.namespace
      where l.lane_id = p_lane_id;
-    if v_owner.namespace is null or core_private.is_hidden(v_owner.namespace) then
+    if v_owner.namespace is null or v_restricted and core_private.is_hidden(v_owner.namespace) then
         perform core_private.fail_lane('p_lane_id', p_lane_id::text);
     end if;
     if not core_private.has_duty(v_owner.namespace, p_duty, v_restricted) then

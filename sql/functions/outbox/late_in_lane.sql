@@ -1,20 +1,25 @@
 -- Transactions that done does not see although they may have drawn an id that it had passed: those that it knows as
 -- running, and those that began after the last one it knows of but before the transaction that took it. The latter
--- are looked for among the messages, since most of them have none.
-create or replace function core_private.late_in_lane(p_lane core_private.lanes)
+-- are looked for among the messages, since most of them have none. In PL/pgSQL, whose plan is kept.
+create or replace function core_private.late_in_lane(p_lane core_private.lanes, p_seen pg_snapshot = null)
 returns xid8[]
-language sql stable
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
+set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
-    select array(
-        select x from pg_snapshot_xip(p_lane.done) x
+begin
+    return array(
+        select x
+          from pg_snapshot_xip(p_lane.done) x
+         where p_seen is null or pg_visible_in_snapshot(x, p_seen)
          union
         select m.xid
           from core_private.lane_messages m
          where m.lane_id = p_lane.lane_id and m.id <= p_lane.done_floor
-           and m.xid >= pg_snapshot_xmax(p_lane.done) and m.xid < p_lane.done_next)
-$$;
-comment on function core_private.late_in_lane(core_private.lanes) is 'Transactions whose messages in a lane may have ids that the lane has passed.';
+           and m.xid >= pg_snapshot_xmax(p_lane.done) and m.xid < p_lane.done_next
+           and (p_seen is null or pg_visible_in_snapshot(m.xid, p_seen)));
+end $$;
+comment on function core_private.late_in_lane(core_private.lanes, pg_snapshot) is 'Transactions whose messages in a lane may have ids that the lane has passed; with p_seen those that it sees.';

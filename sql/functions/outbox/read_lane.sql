@@ -11,8 +11,7 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-    v_late xid8[] := array(
-        select x from unnest(core_private.late_in_lane(p_lane)) x where pg_visible_in_snapshot(x, p_lane.cur));
+    v_late xid8[] := core_private.late_in_lane(p_lane, p_lane.cur);
 begin
     if v_late = '{}' then
         return query
