@@ -19,6 +19,7 @@ const (
 	CodeSQLHandler       = "NX015" // a function that cannot handle events
 	CodeKey              = "NX016" // not a collection or key of the key-value store
 	CodeOutbox           = "NX018" // not an outbox queue, lane, or message for one
+	CodeWorkflow         = "NX019" // a workflow that cannot be
 
 	CodeNoNamespace      = "NX101"
 	CodeNoConsumer       = "NX102"
@@ -35,6 +36,9 @@ const (
 	CodeNoTrigger        = "NX114"
 
 	CodeNoLane = "NX115" // no such outbox queue or lane
+
+	CodeNoWorkflow = "NX116"
+	CodeNoRun      = "NX117" // of a workflow, or no such step in it
 
 	CodeNamespaceDiffers      = "NX201" // the namespace exists with other options
 	CodeQueueNameTaken        = "NX202" // the physical queue name belongs to another namespace
@@ -59,6 +63,8 @@ const (
 	CodeOutboxDiffers = "NX221" // the outbox queue exists with other settings
 	CodeNotFirst      = "NX224" // something was written before in the transaction
 	CodeLaneHeld      = "NX222" // a processor holds the lane
+	CodeRunExists     = "NX226" // of this idempotency key, with another input
+	CodeCompensated   = "NX227" // the run was undone, so that it cannot go on
 
 	CodeLeaseLost      = "NX301"
 	CodeNodeSuperseded = "NX302" // a newer incarnation of the node took over

@@ -86,6 +86,11 @@ var arguments = map[string]string{
 	"emit_batch p_options": "null", "run_sweep p_name": "'partitions'", "claim_batch p_lease": "null", "claim_sql p_owner": "null", "p_within": "'5 s'", "purge_queue p_confirm": "'core_events_shop'",
 	"outbox_enqueue p_queue": "'jobs'", "outbox_enqueue_batch p_queue": "'jobs'", "outbox_pace p_queue": "'jobs'", "lanes_due p_queue": "'jobs'", "lane_pause p_queue": "'jobs'", "lane_resume p_queue": "'jobs'", "lane_skip p_queue": "'jobs'", "outbox_drop_queue p_queue": "'jobs'", "outbox_register_queue p_queue": "'more'",
 	"p_lanes": "2", "p_lane": "0", "p_body": "'x'", "p_body_type": "'t'", "p_bodies": "array['x']::pg_catalog.bytea[]", "p_body_types": "array['t']", "outbox_enqueue p_key": "'k'", "outbox_enqueue_batch p_keys": "array['k']",
+	"p_run": "'00000000-0000-7000-8000-00000000f10e'", "p_run_id": "'00000000-0000-7000-8000-00000000f10e'", "p_runs": "array['00000000-0000-7000-8000-00000000f10e']", "p_path": "''", "end_branch p_path": "'p/a'", "p_paths": "array['']", "p_epoch": "1",
+	"p_epochs": "array[1]", "p_token": "'00000000-0000-7000-8000-00000000f10e'", "p_pos": "0", "p_entered": "0", "p_ord": "array[1]", "commit_steps p_pos": "array[0]", "commit_steps p_entered": "array[0]", "commit_steps p_keys": "array['a']",
+	"p_ords": "array['{1}']", "p_results": "array['1']", "p_undos": "array[null]", "p_ops": "array['next']", "p_outputs": "array[null]", "p_defs": "array[1]", "p_workflow": "'w'", "p_version": "1", "fork_workflow p_step": "'a'",
+	"p_steps": `'[{"name": "a", "kind": "step"}]'`, "p_action": "'retry'", "p_kind": "'sleep'", "wait_step p_key": "'a'", "fail_step p_key": "'a'", "fan_out p_key": "'a'", "start_child p_key": "'a'", "undo_step p_key": "'a'", "end_branch p_key": "'a'",
+	"p_branches": "array['b']", "p_progress": "'1'", "signal_workflow p_name": "'go'", "register_workflow p_name": "'x'", "fail_undo p_error": "'e'",
 	"p_lane_id": "1", "p_lane_ids": "array[1]", "p_tokens": "array[pg_catalog.gen_random_uuid()]",
 }
 
@@ -96,6 +101,9 @@ func TestNothingPlantedRuns(t *testing.T) {
 	plant(t, db)
 	db.Namespace("shop")
 	db.Exec("select core.outbox_register_queue('shop', 'jobs', 1)")
+	db.Exec(`select core_node.register_workflow('shop', 'w', 1, '[{"name": "a", "kind": "step"}]')`)
+	db.Exec(`select core.start_workflow('shop', 'w')`)
+	db.Exec(`update core_private.workflow_runs set run_id = '00000000-0000-7000-8000-00000000f10e', status = 'failed', finished_at = core.now()`)
 	db.Exec(`select core.emit_batch('shop', array_fill('a.b'::text, array[20]), array_fill('1'::jsonb, array[20]));
 		insert into core.scheduled_tasks (task_id, namespace, name, cron_expression, event_type, payload)
 		values ('00000000-0000-0000-0000-00000000007a', 'shop', 't', '0 * * * *', 'a.b', '{}');

@@ -40,6 +40,9 @@ func Fill(t testing.TB, db *dbtest.DB, size Size) {
 	db.Exec("select core.outbox_register_queue('ns' || g, 'jobs', 4) from generate_series(1, least(20, $1::int)) g", size.Namespaces)
 	db.Exec(`select count(*) from generate_series(1, least(20, $1::int)) g
 		cross join lateral core.outbox_enqueue_batch('ns' || g, 'jobs', array_fill('x'::bytea, array[500]), array_fill('t'::text, array[500])) m`, size.Namespaces)
+	db.Exec(`select core_node.register_workflow('ns' || g, 'flow', 1, '[{"name": "a", "kind": "step"}, {"name": "go", "kind": "signal"}]') from generate_series(1, least(20, $1::int)) g`, size.Namespaces)
+	db.Exec(`select count(*) from generate_series(1, least(20, $1::int)) g cross join generate_series(1, 500) n cross join lateral core.start_workflow('ns' || g, 'flow', to_jsonb(n)) r`, size.Namespaces)
+	db.Exec(`insert into core_private.workflow_journal (run_id, key, ord, status, result, completed_at) select run_id, 'a', '{1}', 'c', '1', now() from core_private.workflow_runs`)
 	db.Exec("select core_node.register_node('ns' || 1 + g % $1::int, 'node' || g, true, array['type.*']) from generate_series(1, 2 * $1::int) g", size.Namespaces)
 	for _, fill := range []struct {
 		n   int

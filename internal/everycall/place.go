@@ -48,6 +48,7 @@ func Unknown(name string) Place {
 		"event": "987654321", "uid": "'01900000-0000-7000-8000-00000000dead'", "dead": "987654322", "msg": "987654323", "ct": "1",
 		"read_at": "'2026-01-01Z'::timestamptz", "node": quote(name + "-node"), "incarnation": "'01900000-0000-7000-8000-00000000beef'",
 		"inbox": "'01900000-0000-7000-8000-00000000b0b0'", "trigger": "'01900000-0000-7000-8000-00000000ba5e'",
+		"run": "'01900000-0000-7000-8000-00000000f10e'", "def": "987654325",
 		"lane": "987654324", "task": "'01900000-0000-7000-8000-00000000cafe'", "schedule": "'01900000-0000-7000-8000-00000000feed'",
 	}}
 }
@@ -71,6 +72,8 @@ begin
 	perform core.create_trigger(ns, 'sparetrigger', '{"event": {"pattern": "never"}}', 'go:spare');
 	perform core.outbox_register_queue(ns, 'spareoutbox', 1), core.outbox_register_queue(ns, 'spareoutbox2', 1);
 	perform core.outbox_enqueue(ns, 'spareoutbox', convert_to(ns, 'UTF8'), 'text/plain', ns);
+	perform core_node.register_workflow(ns, 'spareflow', 1, '[{"name": "a", "kind": "step"}]');
+	perform core.start_workflow(ns, 'spareflow', jsonb_build_object('secret', ns));
 	perform core.kv_set(ns, 'sparekeys', 'sparekey', jsonb_build_object('secret', ns));
 	perform core.request(ns, ns || '-handler', jsonb_build_object('secret', ns));
 	perform core.create_webhook(ns, 'sparehook', 'https://shop.example/' || ns, '{never}');
@@ -102,6 +105,8 @@ func Make(t testing.TB, db *dbtest.DB, name string, restricted bool) Place {
 		"event":       "select max(event_id)::text from core.event_log where namespace = $1 and event_type = $1 || '.made' and metadata ? 'messageId'",
 		"uid":         "select quote_literal(event_uid) from core.event_log where namespace = $1 order by event_id desc limit 1",
 		"lane":        "select max(l.lane_id)::text from core.lane_status l where l.namespace = $1 and l.queue = 'spareoutbox'",
+		"run":         "select quote_literal(run_id) from core.workflow_runs where namespace = $1",
+		"def":         "select def_id::text from core.workflow_definitions where namespace = $1 and workflow = 'spareflow'",
 		"dead":        "select max(dead_letter_id)::text from core.dead_letters where namespace = $1",
 		"node":        "select quote_literal(node_id) from core.nodes where namespace = $1",
 		"incarnation": "select quote_literal(incarnation) from core.nodes where namespace = $1",

@@ -9,4 +9,4 @@ select p.oid::regprocedure::text
    and (regexp_count(p.prosrc, 'set_config|set\s+(local\s+|session\s+)?search_path|\mreset\M', 1, 'i') > 1
         or p.prolang <> (select l.oid from pg_language l where l.lanname = 'plpgsql')
         or p.prosrc !~ 'perform set_config\(''search_path'', p_search_path, false\);\s+return( v_[a-z_]+)?;\s+end\s*$')
-   and p.proname not in ('call_handler', 'work_all')
+   and p.proname not in ('call_handler', 'work_all', 'clean_session')

@@ -7,4 +7,4 @@ select p.oid::regprocedure::text
    and not (p.prolang = (select oid from pg_language where lanname = 'sql') and not p.prosecdef
             and p.proname in ('now', 'iso', 'queue_relation', 'queue_sequence', 'is_event_type', 'event_type_of', 'type_if_valid', 'uuid_if_valid', 'clean_text', 'envelope', 'header_number', 'attempt_of', 'is_leased', 'headers_object', 'slot_uid', 'matches', 'logged_message', 'rate_interval',
                               'consumers_of', 'target_of', 'own_type_of', 'level_offset', 'priority_of', 'held_header'))
-   and not (p.prokind = 'p' and not p.prosecdef and p.proname = 'work_all')
+   and not (p.prokind = 'p' and not p.prosecdef and p.proname in ('work_all', 'clean_session'))

@@ -16,6 +16,6 @@ as $$
         ('task', 'refire', 'why_not_refired'),
         ('trigger', null, null),
         ('workflow_step', null, null),
-        ('workflow_compensation', null, null)
+        ('workflow_compensation', 'recompensate', 'why_not_recompensated')
 $$;
 comment on function core_private.source_kinds() is 'What a dead letter can have been, as core.dead_letters.source_kind says it, with the functions that replay it and that say why it cannot be replayed.';

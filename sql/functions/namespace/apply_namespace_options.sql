@@ -10,6 +10,7 @@ begin
            unhandled_after = coalesce((p_options ->> 'unhandled_after')::interval, n.unhandled_after),
            dedupe_for = coalesce((p_options ->> 'dedupe_for')::interval, n.dedupe_for),
            keep_broadcasts = coalesce((p_options ->> 'keep_broadcasts')::interval, n.keep_broadcasts),
+           workflow_retention = coalesce((p_options ->> 'workflow_retention')::interval, n.workflow_retention),
            expire_unresolved = case when p_options ? 'expire_unresolved'
                                     then nullif(p_options ->> 'expire_unresolved', 'off')::interval
                                     else n.expire_unresolved end,

@@ -6,8 +6,8 @@ as $$
 declare
     v_known constant text[] := array[
         'metadata', 'retry', 'unhandled_after', 'max_payload_bytes', 'dedupe_for', 'keep_broadcasts',
-        'expire_unresolved', 'default_consumer', 'restricted', 'max_trigger_depth', 'trigger_retry',
-        'dead_letter_retention', 'abandoned_retention'];
+        'workflow_retention', 'expire_unresolved', 'default_consumer', 'restricted', 'max_trigger_depth',
+        'trigger_retry', 'dead_letter_retention', 'abandoned_retention'];
 begin
     perform core_private.check_option_keys(p_options, v_known);
     if p_options ? 'metadata' and jsonb_typeof(p_options -> 'metadata') <> 'object' then
@@ -30,6 +30,10 @@ begin
     end if;
     if p_options ? 'keep_broadcasts' then
         perform core_private.parse_interval(p_options -> 'keep_broadcasts', 'keep_broadcasts', '1 minute', '30 days');
+    end if;
+    if p_options ? 'workflow_retention' then
+        perform core_private.parse_interval(
+            p_options -> 'workflow_retention', 'workflow_retention', '1 minute', '100 years');
     end if;
     if p_options -> 'expire_unresolved' <> '"off"' then
         perform core_private.parse_interval(

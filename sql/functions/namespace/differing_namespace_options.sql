@@ -10,6 +10,7 @@ as $$
         select jsonb_build_object(
                    'metadata', n.metadata, 'unhandled_after', n.unhandled_after::text,
                    'dedupe_for', n.dedupe_for::text, 'keep_broadcasts', n.keep_broadcasts::text,
+                   'workflow_retention', n.workflow_retention::text,
                    'expire_unresolved', coalesce(n.expire_unresolved::text, 'off'),
                    'max_payload_bytes', n.max_payload_bytes,
                    'max_trigger_depth', coalesce(to_jsonb(n.max_trigger_depth), '"default"'),
@@ -29,6 +30,7 @@ as $$
     compared as (
         select g.path, s.options #>> g.path as is_now, p_options #>> g.path as given,
                case when g.path <@ '{unhandled_after}' or g.path <@ '{dedupe_for,keep_broadcasts}'
+                         or g.path <@ '{workflow_retention}'
                          or g.path in ('{retry,base}', '{retry,max}')
                     then (s.options #>> g.path)::interval is distinct from (p_options #>> g.path)::interval
                     when g.path <@ '{expire_unresolved}'

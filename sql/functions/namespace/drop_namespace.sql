@@ -65,6 +65,10 @@ begin
                 where c.namespace = p_namespace and u.unread + u.retrying > 0)
            or exists (
                select
+                 from core_private.workflow_runs w
+                where w.namespace = p_namespace and w.status in ('open', 'compensating'))
+           or exists (
+               select
                  from core.consumers c
                 where c.namespace = p_namespace and c.kind = 'outbox' and core_private.outbox_holds(c.consumer_id)) then
             v_held := true;
@@ -83,23 +87,25 @@ begin
         if v_held then
             raise exception using errcode = 'NX203', column = 'p_namespace',
                 message = format(
-                    'namespace %s still holds undelivered or scheduled events, unread broadcasts or unresolved dead '
-                    || 'letters',
+                    'namespace %s still holds undelivered or scheduled events, unread broadcasts, unresolved dead '
+                    || 'letters or runs of workflows',
                     quote_literal(p_namespace)),
-                hint = format('Look at core.queue_metrics, core.pending_scheduled_events, core.broadcast_cursors '
-                    || 'and core.unresolved_dead_letters, or drop it with all it holds: '
+                hint = format('Look at core.queue_metrics, core.pending_scheduled_events, core.broadcast_cursors, '
+                    || 'core.unresolved_dead_letters and core.workflow_runs, or drop it with all it holds: '
                     || 'select core.drop_namespace(%L, %L, true);', p_namespace, p_namespace);
         end if;
     end if;
     delete from core.event_keys k where k.namespace = p_namespace;
     delete from core.inbox i where i.namespace = p_namespace;
+    perform core_private.drop_runs(p_namespace);
     delete from core.broadcasts b where b.namespace = p_namespace;
     delete from core_private.wake_flags f
-     where f.key = any (v_queues) or f.key = core_private.broadcast_key(p_namespace);
+     where f.key = any (v_queues) or f.key = core_private.broadcast_key(p_namespace)
+        or f.key = core_private.workflow_key(p_namespace);
     delete from core.namespaces n where n.namespace = p_namespace;
     delete from core_private.locks l where l.name = 'namespace ' || p_namespace;
     foreach v_queue in array v_queues loop
         perform core_private.drop_queue(v_queue);
     end loop;
 end $$;
-comment on function core.drop_namespace(text, text, boolean) is 'Drops a namespace, its queues, consumers, nodes, scheduled events, dead letters and keys; its log rows stay until retention. p_confirm repeats the name. Refused while it holds undelivered or scheduled events, broadcasts that a node has not read, or unresolved dead letters, unless p_force is true. Raises NX101, NX203, NX206, NX401; 55000 unless the transaction is read committed or p_force is true.';
+comment on function core.drop_namespace(text, text, boolean) is 'Drops a namespace, its queues, consumers, nodes, scheduled events, dead letters and keys; its log rows stay until retention. p_confirm repeats the name. Refused while it holds undelivered or scheduled events, broadcasts that a node has not read, unresolved dead letters or runs of workflows that have not ended, unless p_force is true. Raises NX101, NX203, NX206, NX401; 55000 unless the transaction is read committed or p_force is true.';

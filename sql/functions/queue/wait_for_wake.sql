@@ -33,6 +33,11 @@ begin
                and core_private.has_duty(n.namespace, 'consume', n.restricted)
              union all
             select k
+              from core.namespaces n
+             where k = core_private.workflow_key(n.namespace) and n.namespace = substr(k, 11)
+               and core_private.has_duty(n.namespace, 'consume', n.restricted)
+             union all
+            select k
               from core.consumers c
               join core.namespaces n on n.namespace = c.namespace
              where k ^@ 'outbox ' and c.kind = 'outbox' and k = core_private.outbox_key(c.namespace, c.name)
@@ -45,4 +50,4 @@ begin
         null;
     end;
 end $$;
-comment on function core_node.wait_for_wake(text[], interval) is 'For nodes: says that somebody waits for these queues, for the broadcasts of a namespace (broadcasts: and its name), for an outbox queue (outbox, its namespace and its name), or for the key timers, so that emit and schedules notify on channel nexus_wake. Zero ends the waiting. Raises NX006.';
+comment on function core_node.wait_for_wake(text[], interval) is 'For nodes: says that somebody waits for these queues, for the broadcasts of a namespace (broadcasts: and its name), for its workflows (workflows: and its name), for an outbox queue (outbox, its namespace and its name), or for the key timers, so that emit and schedules notify on channel nexus_wake. Zero ends the waiting. Raises NX006.';

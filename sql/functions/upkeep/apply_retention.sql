@@ -15,6 +15,7 @@ declare
     v_replays integer;
     v_drops   integer;
     v_left    integer := 0;
+    v_runs    integer;
     r         record;
     g         record;
 begin
@@ -40,10 +41,11 @@ begin
             case when r."only" is null then format('x.namespace <> all (%L)', r.but)
                  else format('x.namespace = any (%L)', r."only") end);
     end loop;
+    v_runs := core_private.remove_runs(least(p_limit, 5000), v_stop);
     return jsonb_build_object(
         'delivery_errors', v_errors, 'expired', v_expired, 'dead_letters', v_dead,
         'scheduled_events', v_events, 'audit_log', v_audit, 'replays', v_replays,
-        'abandoned_executions', v_left, 'trigger_drops', v_drops,
+        'abandoned_executions', v_left, 'trigger_drops', v_drops, 'workflow_runs', v_runs,
         'nodes', core_private.forget_nodes());
 end $$;
-comment on function core_private.apply_retention(integer) is 'Resolves as expired what expire_unresolved of its namespace says, and removes failed attempts and what triggers dropped after 7 days, abandoned executions and resolved dead letters when their retention says so (7 and 30 days; core.alter_settings), with the scheduled events that ended in them, replays 30 days after their end, records of what people did after 400, nodes that are gone after 7; p_limit rows a statement, at most 5,000 of dead letters.';
+comment on function core_private.apply_retention(integer) is 'Resolves as expired what expire_unresolved of its namespace says, and removes failed attempts and what triggers dropped after 7 days, abandoned executions and resolved dead letters when their retention says so (7 and 30 days; core.alter_settings), with the scheduled events that ended in them, replays 30 days after their end, runs of workflows workflow_retention of their namespace after theirs, records of what people did after 400, nodes that are gone after 7; p_limit rows a statement, at most 5,000 of dead letters.';

@@ -21,6 +21,7 @@ as $$
         ('grants', 'core_private.forget_grants()', '1 day', 'tick', 35),
         ('job_run_details', 'core_private.trim_job_run_details()', '1 day', 'job', 60),
         ('timezones', 'core_private.refresh_slots()', '1 day', 'job', 70),
+        ('workflows', 'core_private.maintain_workflows()', '10 seconds', 'tick', 40),
         ('set_aside', 'core_private.set_aside()', '10 seconds', 'tick', 900),
         ('kv', 'core_private.expire_kv()', '10 seconds', 'tick', 910),
         ('requests', 'core_private.expire_requests()', '10 seconds', 'tick', 920),

@@ -21,7 +21,7 @@ select is((select string_agg(distinct concat_ws(' ', action, namespace, reason),
 update nexus_test.clock set shift = '13 days 3 h';
 select is(core_private.apply_retention() -> 'expired', '1', 'and it, when its time is over');
 update nexus_test.clock set shift = '43 days 2 h';
-select is(core_private.apply_retention() - '{nodes,audit_log,delivery_errors,replays,scheduled_events,abandoned_executions}'::text[], '{"expired": 2, "dead_letters": 2, "trigger_drops": 0}', 'resolved ones go 30 days later');
+select is(core_private.apply_retention() - '{nodes,audit_log,delivery_errors,replays,scheduled_events,abandoned_executions,workflow_runs}'::text[], '{"expired": 2, "dead_letters": 2, "trigger_drops": 0}', 'resolved ones go 30 days later');
 select is(pg_temp.left_over(), '12 expired, 14 expired, 15 expired', 'each in its time');
 select core.alter_namespace('shop', '{"expire_unresolved": "off"}');
 select is((select count(*)::int from core.namespaces where expire_unresolved is not null), 0, 'off again');

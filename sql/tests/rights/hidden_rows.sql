@@ -17,6 +17,8 @@ select core.kv_set(n, 'c', 'k', to_jsonb(n)) from unnest(array['closed', 'open']
 select core.outbox_register_queue(n, 'jobs', 1), core.outbox_enqueue(n, 'jobs', 'x', 't', n) from unnest(array['closed', 'open']) n;
 update core_private.lanes l set ver = l.ver + 1, last_error = s.namespace from core.lane_status s where s.lane_id = l.lane_id;
 insert into core.dead_letters (namespace, consumer, source_kind, source_ref, body, body_type, attempts, failed_at, reason) select n, 'jobs', 'lane', jsonb_build_object('queue', n), 'x', 't', 1, core.now(), 'r' from unnest(array['closed', 'open']) n;
+select core_node.register_workflow(n, 'flow', 1, '[{"name": "a", "kind": "step"}]'), core.start_workflow(n, 'flow', to_jsonb(n)) from unnest(array['closed', 'open']) n;
+insert into core_private.workflow_journal (run_id, key, ord, status) select run_id, namespace, '{1}', 'c' from core_private.workflow_runs;
 select core.create_handler(n, 'go:mail') from unnest(array['closed', 'open']) n;
 select core.request(n, 'price') from unnest(array['closed', 'open']) n;
 insert into core.abandoned_executions (inbox_id, namespace, target, status, why, created_at) select gen_random_uuid(), n, 'go:a', 200, 'not taken', core.now() from unnest(array['closed', 'open']) n;

@@ -59,6 +59,10 @@ var views = map[string][]look{
 	"unresolved_counts":        {{"", 400}, {"where namespace = 'ns5'", 150}},
 	"unresolved_dead_letters":  {{"order by dead_letter_id limit 100", 20}, {"where namespace = 'ns5' order by dead_letter_id desc limit 100", 840}},
 	"webhook_status":           {{"", 20}},
+	"workflow_definitions":     {{"", 900}, {"where namespace = 'ns5'", 100}},
+	"workflow_runs":            {{"where namespace = 'ns5' order by created_at desc limit 100", 1500}, {"where namespace = 'ns5' and run_id = '01900000-0000-7000-8000-00000000f10e'", 40}},
+	"workflow_steps":           {{"where run_id = (select run_id from core.workflow_runs where namespace = 'ns5' limit 1)", 200}},
+	"workflow_waits":           {{"where namespace = 'ns5' limit 100", 1500}},
 	"trigger_status":           {{"", 20}},
 	"upcoming":                 {{"order by due_at limit 100", 23}, {"where namespace = 'ns5' order by due_at limit 100", 48}},
 }
@@ -75,6 +79,7 @@ var functions = map[string][]look{
 	"next_runs":                            {{"(select task_id from core.scheduled_tasks where namespace = 'ns5' limit 1)", 20}, {"'0 3 * * *'", 10}},
 	"cron_drift":                           {{"", 310}},
 	"now":                                  {{"", 10}},
+	"workflow_tree":                        {{"(select run_id from core.workflow_runs where namespace = 'ns5' limit 1)", 400}},
 	"schema_version":                       {{"", 10}},
 	"visible_namespaces":                   {{"", 10}},
 	"queue_name_for_namespace":             {{"'ns5'", 10}},

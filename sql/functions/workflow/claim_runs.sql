@@ -1,0 +1,98 @@
+-- Definitions take turns by lot, so that a flood of one holds up no other for good. Whoever is given a cursor has a
+-- token that nobody else ever had: a claim whose commit was lost may be given again with the same epoch.
+create or replace function core_node.claim_runs(
+    p_namespace text, p_defs bigint[], p_node text, p_limit integer, p_lease interval)
+returns table (
+    run_id uuid, path text, def_id bigint, epoch integer, token uuid, pos integer, attempt integer, deaths integer,
+    state text, undo_key text, workflow text, input jsonb, depth integer, correlation_id text, created_at timestamptz,
+    results jsonb, pending jsonb, failed jsonb)
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+    v_now   timestamptz;
+    v_left  integer := p_limit;
+    v_take  integer;
+    v_runs  uuid[] := '{}';
+    v_paths text[] := '{}';
+    v_some  record;
+    v_def   record;
+    r       record;
+begin
+    perform core_private.require_duty(p_namespace, 'consume');
+    perform core_private.check_number(p_limit, 'p_limit', 1, 1000);
+    perform core_private.check_lease(p_lease);
+    perform core_private.require_read_committed('core_node.claim_runs');
+    v_now := core_private.now();
+    perform core_private.route_signals(p_namespace, 200, v_now);
+    for v_def in
+        select d.def_id, d.concurrency
+          from core_private.workflow_definitions d
+         where d.namespace = p_namespace and d.def_id = any (p_defs)
+         order by random()
+    loop
+        v_take := v_left;
+        if v_def.concurrency is not null then
+            v_take := least(v_take, core_private.room_for_runs(v_def.def_id, v_now));
+            continue when v_take is null or v_take <= 0;
+        end if;
+        select array_agg(x.run_id) as runs, array_agg(x.path) as paths
+          into v_some
+          from (select c.run_id, c.path
+                  from core_private.workflow_cursors c
+                 where c.def_id = v_def.def_id and c.due_at <= v_now
+                 order by c.due_at
+                 limit v_take
+                   for update skip locked) x;
+        continue when v_some.runs is null;
+        v_runs := v_runs || v_some.runs;
+        v_paths := v_paths || v_some.paths;
+        v_left := p_limit - cardinality(v_runs);
+        exit when v_left <= 0;
+    end loop;
+    if v_runs = '{}' then
+        return;
+    end if;
+    perform core_private.end_timed_waits(v_runs, v_paths, v_now);
+    -- Leases that ended after the run was cancelled.
+    for r in
+        select c.run_id, c.path, c.cancel
+          from unnest(v_runs, v_paths) u(run_id, path)
+          join core_private.workflow_cursors c on c.run_id = u.run_id and c.path = u.path
+         where c.cancel is not null
+    loop
+        if core_private.lock_run(r.run_id, false) then
+            perform core_private.leave_cancelled(r.run_id, r.path, r.cancel, v_now);
+        end if;
+    end loop;
+    update core_private.workflow_cursors c
+       set state = 'P', due_at = null, token = null, deaths = c.deaths + 1
+      from unnest(v_runs, v_paths) u(run_id, path)
+     where c.run_id = u.run_id and c.path = u.path and c.token is not null and c.deaths >= 10
+       and c.state in ('R', 'U') and c.cancel is null;
+    return query
+        with leased as (
+            update core_private.workflow_cursors c
+               set epoch = c.epoch + 1, token = gen_random_uuid(), node_id = left(p_node, 200),
+                   due_at = v_now + p_lease,
+                   deaths = c.deaths + (c.token is not null)::integer
+              from unnest(v_runs, v_paths) u(run_id, path)
+             where c.run_id = u.run_id and c.path = u.path and c.state in ('R', 'U') and c.due_at <= v_now
+               and c.cancel is null
+            returning c.*)
+        select l.run_id, l.path, l.def_id, l.epoch, l.token, l.pos, l.attempt, l.deaths,
+               case l.state when 'U' then 'undo' else 'run' end, case l.state when 'U' then l.wait_key end,
+               w.workflow, w.input, w.depth, w.correlation_id, w.created_at, j.results, j.pending, j.failed
+          from leased l
+          join core_private.workflow_runs w on w.run_id = l.run_id
+         cross join lateral (
+             select coalesce(jsonb_object_agg(x.key, x.result) filter (where x.status = 'c'), '{}') as results,
+                    coalesce(jsonb_object_agg(x.key, x.result) filter (where x.status = 'p'), '{}') as pending,
+                    coalesce(jsonb_object_agg(x.key, x.error) filter (where x.status = 'f'), '{}') as failed
+               from core_private.workflow_journal x
+              where x.run_id = l.run_id) j;
+end $$;
+comment on function core_node.claim_runs(text, bigint[], text, integer, interval) is 'For nodes: leases up to p_limit runs, or branches of runs, that are due and whose definition is one of p_defs, with all that their journals hold. The caller commits before it lets anything run. (run_id, path, epoch, token) is the fence, pos how many steps the cursor has committed, attempt how often the step in hand has failed, deaths how often a process died in it: at the eleventh the cursor is parked. state is run, or undo for the compensation of undo_key. Signals that have come are given to who waits for them, and sleeps and waits whose time is over are ended, first. Raises 55000 unless the transaction is read committed, NX006, NX101, NX401, NX402.';

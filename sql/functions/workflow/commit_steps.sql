@@ -1,0 +1,129 @@
+-- The cursor is updated and the journal written by two statements: who waited for a cursor goes by what it is now, and
+-- a single statement would go by what it was. Many at once lock what they can get; what somebody has is busy and comes
+-- again, so that groups never wait for one another. What does not fit is looked at closely, one by one.
+create or replace function core_node.commit_steps(
+    p_runs uuid[], p_paths text[], p_epochs integer[], p_tokens uuid[], p_pos integer[], p_entered integer[],
+    p_keys text[], p_ords text[], p_results text[], p_undos text[], p_ops text[], p_outputs text[])
+returns table (n integer, outcome text, detail text)
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    v_now     timestamptz;
+    v_many    boolean := cardinality(p_runs) > 1;
+    v_took    integer[];
+    v_ended   integer[];
+    v_results jsonb[];
+    v_plain   boolean;
+    v_value   record;
+begin
+    if current_setting('transaction_isolation') <> 'read committed' then
+        perform core_private.require_read_committed('core_node.commit_steps');
+    end if;
+    v_now := core_private.now();
+    if not v_many and p_ops[1] = 'next' and octet_length(p_results[1]) < 200
+       and strpos(p_results[1], E'\\u0000') = 0 then
+        update core_private.workflow_cursors c
+           set pos = c.pos + 1, entered = p_entered[1], attempt = 0, deaths = 0
+         where c.run_id = p_runs[1] and c.path = p_paths[1] and c.epoch = p_epochs[1] and c.token = p_tokens[1]
+           and c.pos = p_pos[1] and c.state = 'R' and c.cancel is null;
+        if found then
+            insert into core_private.workflow_journal as j (run_id, key, ord, status, result, completed_at, undo)
+            values (p_runs[1], p_keys[1], p_ords[1]::integer[], 'c', p_results[1]::jsonb, v_now, p_undos[1]::jsonb)
+            on conflict (run_id, key) do update
+               set status = 'c', result = excluded.result, error = null, attempts = j.attempts + 1,
+                   completed_at = excluded.completed_at, undo = coalesce(excluded.undo, j.undo);
+            n := 1;
+            outcome := 'ok';
+            return next;
+            return;
+        end if;
+    end if;
+    if cardinality(p_runs) = 0 or p_runs is null then
+        return;
+    end if;
+    perform core_private.check_commits(
+        p_runs, p_paths, p_epochs, p_tokens, p_pos, p_entered, p_keys, p_ords, p_results, p_undos, p_ops, p_outputs);
+
+    -- What cannot be stored is its step's failure, and nobody else's.
+    begin
+        v_results := p_results::jsonb[];
+        v_plain := not exists (select from unnest(p_results || p_outputs) t where octet_length(t) >= 200)
+            and p_outputs::jsonb[] is not null;
+    exception when data_exception or program_limit_exceeded then
+        v_plain := false;
+    end;
+    if not v_plain then
+        v_results := '{}';
+        for i in 1 .. cardinality(p_runs) loop
+            v_value := core_private.stored_value(p_results[i], core_private.max_stored(p_runs[i]));
+            v_results[i] := v_value.value;
+            if v_value.why is null and p_outputs[i] is not null then
+                v_value := core_private.stored_value(p_outputs[i], core_private.max_stored(p_runs[i]));
+            end if;
+            if v_value.why is not null then
+                p_epochs[i] := null;
+                n := i; outcome := 'too_big'; detail := v_value.why;
+                return next;
+            end if;
+        end loop;
+    end if;
+
+    if v_many then
+        select array_agg(l.i)
+          into v_took
+          from (select x.i
+                  from unnest(p_runs, p_paths, p_epochs, p_tokens, p_pos)
+                       with ordinality x(run_id, path, epoch, token, pos, i)
+                  join core_private.workflow_cursors c
+                    on c.run_id = x.run_id and c.path = x.path and c.epoch = x.epoch and c.token = x.token
+                   and c.pos = x.pos
+                 where c.state = 'R' and c.cancel is null
+                   for update of c skip locked) l;
+    else
+        select array[1]
+          into v_took
+          from core_private.workflow_cursors c
+         where c.run_id = p_runs[1] and c.path = p_paths[1] and c.epoch = p_epochs[1] and c.token = p_tokens[1]
+           and c.pos = p_pos[1] and c.state = 'R' and c.cancel is null
+           for update;
+    end if;
+    if v_took is not null then
+        update core_private.workflow_cursors c
+           set pos = c.pos + 1, entered = p_entered[i], attempt = 0, deaths = 0,
+               token = case when p_ops[i] = 'yield' then null else c.token end,
+               due_at = case when p_ops[i] = 'yield' then v_now else c.due_at end
+          from unnest(v_took) i
+         where p_ops[i] in ('next', 'yield') and c.run_id = p_runs[i] and c.path = p_paths[i];
+        insert into core_private.workflow_journal as j (run_id, key, ord, status, result, completed_at, undo)
+        select p_runs[i], p_keys[i], p_ords[i]::integer[], 'c', v_results[i], v_now, p_undos[i]::jsonb
+          from unnest(v_took) i
+         where p_keys[i] is not null
+        on conflict (run_id, key) do update
+           set status = 'c', result = excluded.result, error = null, attempts = j.attempts + 1,
+               completed_at = excluded.completed_at, undo = coalesce(excluded.undo, j.undo);
+        select array_agg(i order by i) into v_ended from unnest(v_took) i where p_ops[i] in ('end', 'again');
+        if v_ended is not null then
+            return query
+                select e.n, 'ok', e.detail
+                  from core_private.end_runs(v_ended, p_runs, p_ops, p_outputs, v_now) e;
+        end if;
+        return query
+            select i, 'ok', null::text from unnest(v_took) i where p_ops[i] not in ('end', 'again');
+    end if;
+    for n in
+        select i
+          from generate_subscripts(p_runs, 1) i
+         where p_epochs[i] is not null and (v_took is null or i <> all (v_took))
+         order by p_runs[i], p_paths[i]
+    loop
+        select x.outcome, x.detail
+          into outcome, detail
+          from core_private.commit_refused(
+                   p_runs[n], p_paths[n], p_epochs[n], p_tokens[n], p_pos[n], p_keys[n], p_ords[n], v_results[n],
+                   p_undos[n], p_ops[n], v_many, v_now) x;
+        return next;
+    end loop;
+end $$;
+comment on function core_node.commit_steps(uuid[], text[], integer[], uuid[], integer[], integer[], text[], text[], text[], text[], text[], text[]) is 'For nodes: commits steps of runs that they hold, each by its fence and the number of steps that were committed before. p_ops: next (the lease goes on), yield (it is given back), end (the run ends, p_outputs has its result), again (it ends, and another one begins with p_outputs; detail is its id); with end and again p_keys may be NULL: nothing is journaled. Results, outputs and undos are JSON. Outcomes, a row each: ok; already (committed before, by the same call); lost; busy (of several: somebody has the cursor just now, send it again); cancelled (the step is journaled, and the run ends); too_big (it cannot be stored, detail says why, and nothing is committed). Raises 55000 unless the transaction is read committed, NX006.';

@@ -1,0 +1,28 @@
+create or replace function core_node.extend_runs(p_runs uuid[], p_paths text[], p_tokens uuid[], p_lease interval)
+returns integer[]
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+    v_now  timestamptz := core_private.now();
+    v_kept integer[];
+begin
+    perform core_private.check_lease(p_lease);
+    with held as (
+        select x.i, c.run_id, c.path
+          from unnest(p_runs, p_paths, p_tokens) with ordinality x(run_id, path, token, i)
+          join core_private.workflow_cursors c on c.run_id = x.run_id and c.path = x.path and c.token = x.token
+         order by c.run_id, c.path
+           for no key update of c),
+    renewed as (
+        update core_private.workflow_cursors c
+           set due_at = v_now + p_lease
+          from held h
+         where c.run_id = h.run_id and c.path = h.path
+        returning h.i)
+    select coalesce(array_agg(r.i), '{}') into v_kept from renewed r;
+    return array(select i::integer from generate_subscripts(p_runs, 1) i where i <> all (v_kept) order by i);
+end $$;
+comment on function core_node.extend_runs(uuid[], text[], uuid[], interval) is 'For nodes: renews leases of runs for p_lease from now; the places, from 1, of those that were lost. Raises NX006.';

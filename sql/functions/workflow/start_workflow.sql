@@ -1,0 +1,47 @@
+create or replace function core.start_workflow(
+    p_namespace text, p_workflow text, p_input jsonb = '{}', p_options jsonb = '{}',
+    out run_id uuid, out started boolean)
+returns record
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    v_now   timestamptz := core_private.now();
+    v_def   bigint;
+    v_o     record;
+    v_input jsonb;
+begin
+    perform core_private.require_duty(p_namespace, 'produce');
+    v_def := core_private.newest_definition(p_namespace, p_workflow);
+    if v_def is null then
+        perform core_private.fail_unknown_workflow(p_namespace, p_workflow);
+    end if;
+    perform core_private.check_payload(
+        p_input, (select n.max_payload_bytes from core.namespaces n where n.namespace = p_namespace), 'p_input');
+    if p_options = '{}' then
+        run_id := core_private.new_run(
+            p_namespace, p_workflow, v_def, p_input, v_now, null, null, null, null, v_now);
+        started := true;
+        return;
+    end if;
+    v_o := core_private.parse_start_options(p_options);
+    run_id := core_private.new_run(
+        p_namespace, p_workflow, v_def, p_input, v_now + coalesce(v_o.delay, '0'), v_o.timeout, v_o.correlation_id,
+        v_o.tags, v_o.key, v_now);
+    started := run_id is not null;
+    if started then
+        return;
+    end if;
+    select r.run_id, r.input
+      into run_id, v_input
+      from core_private.workflow_runs r
+     where r.namespace = p_namespace and r.workflow = p_workflow and r.idempotency_key = v_o.key;
+    if v_input is distinct from p_input then
+        raise exception using errcode = 'NX226', column = 'idempotency_key',
+            message = format('run %s of %s has the idempotency key %s and another input',
+                             run_id, p_workflow, quote_literal(left(v_o.key, 100))),
+            hint = 'A key stands for one input: give this one another key.';
+    end if;
+end $$;
+comment on function core.start_workflow(text, text, jsonb, jsonb) is 'Starts a run of a workflow, in the caller''s transaction: run_id, and whether it was started now. Options: idempotency_key (of two starts with one key the second is told the run of the first), tags (array of strings), delay (before the first step), timeout (of the run, counted after delay; then it ends as timed_out, with compensation), correlation_id. Raises NX003, NX004, NX005, NX101, NX116, NX226, NX401, NX402, NX601; above read committed 40001 where another transaction has just used the key.';

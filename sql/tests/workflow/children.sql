@@ -1,0 +1,53 @@
+-- Runs as steps of runs: begun with the step, answered once, cancelled along; and runs that go on as new ones.
+-- holds: W9
+select core.create_namespace('shop');
+create temporary table now_is (t timestamptz); insert into now_is values ('2030-01-01T00:00:00Z'); grant all on now_is to public;
+create or replace function core_private.now() returns timestamptz language sql stable as $$ select t from pg_temp.now_is $$;
+create function pg_temp.later(p interval) returns void language sql as $$ update now_is set t = t + p $$;
+create temporary table d as select core_node.register_workflow('shop', n, 1, '[{"name": "k", "kind": "child", "workflow": "kid"}, {"name": "b", "kind": "step"}]') as def, n from unnest('{top,kid}'::text[]) n;
+create temporary table c as select k.*, null::text as workflow, null::jsonb as results, null::jsonb as pending from core_private.workflow_cursors k;
+create function pg_temp.claim() returns text language sql as $$
+  delete from c where (run_id, path) in (select run_id, path from c);
+  insert into c (run_id, path, epoch, token, pos, attempt, workflow, results, pending)
+  select run_id, path, epoch, token, pos, attempt, workflow, results, pending from core_node.claim_runs('shop', array(select def from d), 'n1', 100, '30 s');
+  select coalesce(string_agg(format('%s:%s:%s', workflow, pos, attempt), ' ' order by workflow), 'none') from c $$;
+create function pg_temp.child() returns text language sql as $$
+  select s.outcome from c, core_node.start_child(c.run_id, c.path, c.epoch, c.token, c.pos, 1, 'k', '{1}', 'kid', '{"n": 1}') s where c.workflow = 'top' $$;
+create function pg_temp.commit(p_workflow text, p_key text, p_op text, p_output text = null) returns text language sql as $$
+  select n.outcome from c, core_node.commit_steps(array[c.run_id], array[c.path], array[c.epoch], array[c.token], array[c.pos], '{1}', array[p_key], '{"{2}"}', '{1}', '{null}', array[p_op], array[p_output]) n where c.workflow = p_workflow $$;
+create function pg_temp.fail(p_workflow text, p_key text, p_action text) returns text language sql as $$
+  select f.outcome from c, core_node.fail_step(c.run_id, c.path, c.epoch, c.token, c.pos, 1, p_key, '{1}', p_action, null, null, 'bad', 'very') f where c.workflow = p_workflow $$;
+create temporary table r as select run_id from core.start_workflow('shop', 'top', '{}', '{"correlation_id": "c1"}');
+select is(pg_temp.claim(), 'top:0:0', 'the parent');
+select throws_ok($$select core_node.start_child(run_id, path, epoch, token, pos, 1, 'k', '{1}', 'nope') from c$$, 'NX116', null, 'no such workflow');
+select is(pg_temp.child(), 'waits', 'begins a child');
+select is((select row(w.depth, w.correlation_id, w.input)::text from core_private.workflow_runs w where workflow = 'kid'), '(1,c1,"{""n"": 1}")', 'which knows where it is from');
+select is(pg_temp.claim(), 'kid:0:0', 'and is due');
+select is(pg_temp.fail('kid', 'x', 'reject'), 'failed', 'it fails');
+select is(pg_temp.claim(), 'top:0:0', 'the parent is told');
+select is((select pending #>> '{k,child_failed,error,reason}' from c), 'bad', 'why');
+select is(pg_temp.fail('top', 'k', 'retry'), 'retried', 'tries again');
+select pg_temp.later('1 s');
+select is(pg_temp.claim(), 'top:0:1', 'its second attempt');
+select is((select pending -> 'k' from c), '{}', 'knows nothing of the first');
+select is(pg_temp.child(), 'waits', 'has a child of its own');
+select is((select count(*) from core_private.workflow_runs where workflow = 'kid'), 2::bigint, 'the second');
+select pg_temp.claim();
+-- The child goes on as a new run, which answers in its place.
+select is(pg_temp.commit('kid', null, 'again', '{"n": 2}'), 'ok', 'goes on as new');
+select is(pg_temp.commit('kid', null, 'again', '{"n": 2}'), 'already', 'once');
+select is(pg_temp.claim(), 'kid:0:0', 'the new one is due');
+select is((select s from core_private.workflow_runs o, core.signal_workflow(o.run_id, 'go') s where o.continued_as is not null), 'stored', 'a signal for the old one');
+select is((select count(*) from core_private.workflow_signals s join c using (run_id) where s.name = 'go'), 1::bigint, 'is the new one''s');
+select is(pg_temp.commit('kid', 'b', 'end', '"done"'), 'ok', 'and ends');
+select is(pg_temp.claim(), 'top:1:0', 'the parent goes on');
+select is((select results -> 'k' from c), '"done"', 'with its result');
+select is((select string_agg(format('%s %s %s %s', workflow, depth, key, status), ', ') from r, core.workflow_tree(run_id)), 'top 0  open, top 1 k completed, kid 2  failed, kid 3 x failed, kid 2  completed', 'the tree');
+-- Cancelled along.
+create temporary table r2 as select run_id from core.start_workflow('shop', 'top');
+select pg_temp.commit('top', 'b', 'end');
+select is(pg_temp.claim(), 'top:0:0', 'another parent');
+select pg_temp.child();
+select is((select core.cancel_workflow(run_id) from r2), 'cancelled', 'cancelled');
+select is((select string_agg(status, ' ') from core_private.workflow_runs where finished_at is null or status = 'cancelled'), 'cancelled cancelled', 'with its child');
+select is((select core.cancel_workflow(run_id) from r2), 'already_finished', 'once');

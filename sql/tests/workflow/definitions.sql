@@ -1,0 +1,48 @@
+-- Code that changed under runs: what fits is taken over, what does not is named, and nodes get only what they have.
+-- holds: W11
+select core.create_namespace('shop');
+create temporary table now_is (t timestamptz); insert into now_is values ('2030-01-01T00:00:00Z'); grant all on now_is to public;
+create or replace function core_private.now() returns timestamptz language sql stable as $$ select t from pg_temp.now_is $$;
+create function pg_temp.later(p interval) returns void language sql as $$ update now_is set t = t + p $$;
+create function pg_temp.register(p_steps jsonb, p_version int = 1) returns bigint language sql as $$ select pg_temp.later('1 s'); select core_node.register_workflow('shop', 'w', p_version, p_steps) $$;
+create temporary table d (n text, def bigint);
+insert into d select 'old', pg_temp.register('[{"name": "a", "kind": "step"}, {"name": "b", "kind": "step"}, {"name": "c", "kind": "step"}]');
+select is(pg_temp.register('[{"name": "a", "kind": "step", "max": 7}, {"name": "b", "kind": "step"}, {"name": "c", "kind": "step"}]'), (select def from d), 'numbers are not its form');
+select isnt(pg_temp.register('[{"name": "a", "kind": "step", "undo": "go"}, {"name": "b", "kind": "step"}, {"name": "c", "kind": "step"}]'), (select def from d), 'kinds of compensation are');
+select is((select array_agg(core_private.common_steps(o.prefix_hashes, core_private.prefix_hashes('w', s::jsonb)) order by n) from core_private.workflow_definitions o, unnest(array[
+  '[]', '[{"name": "a", "kind": "step"}]', '[{"name": "a", "kind": "step"}, {"name": "x", "kind": "step"}, {"name": "c", "kind": "step"}]', '[{"name": "a", "kind": "tx"}]']) with ordinality s(s, n) where o.def_id = (select def from d)),
+  '{0,1,1,0}', 'what they have in common');
+select pg_temp.register('[{"name": "a", "kind": "step"}, {"name": "b", "kind": "step"}, {"name": "c", "kind": "step"}]');
+create temporary table r (n text, run_id uuid);
+insert into r select n, run_id from unnest('{begun,far,parked,leased}'::text[]) n, core.start_workflow('shop', 'w', to_jsonb(n));
+update core_private.workflow_cursors c set entered = case r.n when 'far' then 2 else 1 end, epoch = 1 from r where r.run_id = c.run_id;
+update core_private.workflow_cursors c set token = gen_random_uuid(), due_at = core_private.now() + '20 s' from r where r.run_id = c.run_id and r.n = 'leased';
+update core_private.workflow_cursors c set state = 'W', waiting_for = 'go', due_at = null, wait_key = 'x', wait_ord = '{1}' from r where r.run_id = c.run_id and r.n = 'parked';
+insert into d select 'new', pg_temp.register('[{"name": "a", "kind": "step"}, {"name": "b2", "kind": "step"}]', 2);
+select is((select string_agg(format('%s %s', why, n), ', ' order by n) from core.workflow_waits join r using (run_id) where why is not null), 'no live node has the workflow begun, no live node has the workflow far', 'nobody is there');
+select is(core_private.retarget_runs(), 0, 'and nothing is done');
+select core_node.register_node('shop', 'n1', true, '{}', '{}', '{}');
+select core_node.replace_capabilities('n1', incarnation, '{}', '{}', array(select 'w#' || def from d where n = 'new')) from core.nodes;
+select is((select string_agg(format('%s %s', why, n), ', ' order by n) from core.workflow_waits join r using (run_id) where why is not null), 'a node has another form of it that fits, and takes the run in a moment begun, definition_mismatch far', 'a node with another form');
+select is((select row(nodes, runs, newest)::text from core.workflow_definitions where def_id = (select def from d where n = 'new')), '({n1},0,t)', 'which is seen');
+select is((select count(*) from core_node.claim_runs('shop', array(select def from d where n = 'new'), 'n1', 10, '30 s')), 0::bigint, 'gets nothing of the old one');
+select is((core_private.maintain_workflows() ->> 'retargeted')::int, 2, 'what fits is taken over');
+select is((select string_agg(n, ' ' order by n) from core_private.workflow_cursors c join r using (run_id) join core_private.workflow_runs w using (run_id) where c.def_id = (select def from d where n = 'new') and w.def_id = c.def_id), 'begun parked', 'also what waits');
+select is((select string_agg(input ->> 0, ' ') from core_node.claim_runs('shop', array(select def from d where n = 'new'), 'n1', 10, '30 s')), 'begun', 'and runs there');
+select pg_temp.later('30 s');
+update core.nodes set last_heartbeat = core_private.now();
+select is(core_private.retarget_runs(), 1, 'what was leased comes when its lease is over');
+select is(core_private.retarget_runs(1), 0, 'what does not fit is left');
+select is((select string_agg(n, ' ') from core_private.workflow_cursors c join r using (run_id) where c.def_id = (select def from d where n = 'old')), 'far', 'to a node that has it');
+select core_node.replace_capabilities('n1', incarnation, '{}', '{}', array(select 'w#' || def from d)) from core.nodes;
+select is((select why from core.workflow_waits join r using (run_id) where n = 'far'), null, 'which is then not in need');
+-- Many runs that nobody can run cost those who look elsewhere nothing.
+insert into core_private.workflow_runs (run_id, namespace, workflow, def_id, input, principal, created_at, updated_at)
+select gen_random_uuid(), 'shop', 'w', -1, '1', 'x', core_private.now(), core_private.now() from generate_series(1, 3000);
+insert into core_private.workflow_cursors (run_id, def_id, due_at, state) select run_id, case when random() < 0.5 then -1 else (select def from d where n = 'new') end, core_private.now() + case when random() < 0.5 then interval '-1 h' else '1 year' end, 'T' from core_private.workflow_runs where def_id = -1;
+update core_private.workflow_cursors set due_at = core_private.now() + interval '1 year' where def_id = (select def from d where n = 'new') and state = 'T';
+analyze core_private.workflow_cursors;
+create function pg_temp.pages(p_sql text) returns int language plpgsql as $$ declare v json; begin execute 'explain (analyze, buffers, format json) ' || p_sql into v; return (v -> 0 -> 'Plan' ->> 'Shared Hit Blocks')::int + (v -> 0 -> 'Plan' ->> 'Shared Read Blocks')::int; end $$;
+select core_node.claim_runs('shop', array(select def from d where n = 'new'), 'n1', 10, '30 s');
+select cmp_ok(pg_temp.pages($$select count(*) from core_node.claim_runs('shop', array(select def from d where n = 'new'), 'n1', 10, '30 s')$$), '<', 300, 'a claim among sleepers and what nobody runs');
+select cmp_ok(pg_temp.pages($$select * from core_node.workflow_pace('shop', array(select def from d where n = 'new'))$$), '<', 200, 'and the look before it');

@@ -1,0 +1,39 @@
+-- A run of steps one after the other: started, claimed, committed, ended; with the fences in between.
+-- holds: W1, W2, W5
+select core.create_namespace('shop', '{"max_payload_bytes": 2000}');
+create temporary table now_is (t timestamptz); insert into now_is values ('2030-01-01T00:00:00Z'); grant all on now_is to public;
+create or replace function core_private.now() returns timestamptz language sql stable as $$ select t from pg_temp.now_is $$;
+select throws_ok($$select core.start_workflow('shop', 'order')$$, 'NX116', null, 'no definition names it');
+select is((select count(*) from core_private.workflow_runs), 0::bigint, 'and nothing was written');
+select throws_ok($$select core_node.register_workflow('shop', 'order', 1, '[{"name": "a", "kind": "step"}, {"name": "p", "kind": "parallel", "steps": [{"name": "a", "kind": "step"}]}]')$$,
+  'NX019', 'two steps of order are called a', 'a name twice');
+create temporary table d as select core_node.register_workflow('shop', 'order', 1, '[{"name": "a", "kind": "step", "undo": "go"}, {"name": "b", "kind": "tx"}]') as def;
+select is(core_node.register_workflow('shop', 'order', 1, '[{"name": "a", "kind": "step", "undo": "go"}, {"name": "b", "kind": "tx"}]'), (select def from d), 'the same again is the same');
+select isnt(core_node.register_workflow('shop', 'order', 2, '[{"name": "a", "kind": "step"}]'), (select def from d), 'another one');
+select core_node.register_workflow('shop', 'order', 1, '[{"name": "a", "kind": "step", "undo": "go"}, {"name": "b", "kind": "tx"}]');
+update core_private.workflow_definitions set last_registered_at = last_registered_at - interval '1 s' where version = 2;
+create temporary table r as select * from core.start_workflow('shop', 'order', '{"n": 1}', '{"idempotency_key": "k1", "tags": ["x"], "timeout": "1 h"}');
+select is((select started from r), true, 'started');
+select is((select uuid_send(run_id)::text ~ '^.x.{12}7' from r), true, 'its id is of version 7');
+select is((select (s.run_id = r.run_id, s.started)::text from r, core.start_workflow('shop', 'order', '{"n": 1}', '{"idempotency_key": "k1"}') s), '(t,f)', 'the same key is the same run');
+select throws_ok($$select core.start_workflow('shop', 'order', '{"n": 2}', '{"idempotency_key": "k1"}')$$, 'NX226', null, 'with another input');
+create temporary table c as select * from core_node.claim_runs('shop', array[(select def from d)], 'n1', 10, '30 s');
+select is((select row(path, epoch, pos, attempt, deaths, state, workflow, input, results, token is not null)::text from c),
+  '("",1,0,0,0,run,order,"{""n"": 1}",{},t)', 'claimed');
+select is((select count(*) from core_node.claim_runs('shop', array[(select def from d)], 'n2', 10, '30 s')), 0::bigint, 'by one');
+create function pg_temp.commit(p_pos int, p_key text, p_op text = 'next', p_output text = null, p_token uuid = null, p_epoch int = null, p_result text = '1') returns text language sql as $$
+  select outcome || coalesce(' ' || left(detail, 20), '') from c, core_node.commit_steps(array[c.run_id], array[c.path], array[coalesce(p_epoch, c.epoch)], array[coalesce(p_token, c.token)], array[p_pos], array[p_pos + 1],
+    array[p_key], array[case when p_key is not null then format('{%s}', p_pos + 1) end], array[p_result], array['{"kind": "go"}'], array[p_op], array[p_output]) $$;
+select is(pg_temp.commit(0, 'a', p_token => gen_random_uuid()), 'lost', 'another token');
+select is(pg_temp.commit(0, 'a', p_epoch => 2), 'lost', 'another epoch');
+select is(pg_temp.commit(1, 'a'), 'lost', 'another place');
+select is(pg_temp.commit(0, 'a', p_result => '"' || repeat('x', 2100) || '"'), 'too_big the value has 2102 b', 'a result that is too big');
+select is(pg_temp.commit(0, 'a', p_result => E'"\\u0000"'), 'too_big unsupported Unicode ', 'one that cannot be stored');
+select is((select count(*) from core_private.workflow_journal), 0::bigint, 'and nothing was written');
+select is(pg_temp.commit(0, 'a'), 'ok', 'committed');
+select is(pg_temp.commit(0, 'a'), 'already', 'and again');
+select is(pg_temp.commit(1, 'b', 'end', '{"done": true}'), 'ok', 'the last step ends the run');
+select is(pg_temp.commit(1, 'b', 'end', '{"done": true}'), 'already', 'and again');
+select is((select row(status, result, finished_at is not null)::text from core_private.workflow_runs), '(completed,"{""done"": true}",t)', 'completed');
+select is((select string_agg(format('%s %s %s %s', key, status, result, attempts), ', ' order by ord) from core_private.workflow_journal), 'a c 1 1, b c 1 1', 'the journal');
+select is((select count(*) from core_private.workflow_cursors), 0::bigint, 'no cursor is left');
