@@ -17,6 +17,7 @@ type Trigger struct {
 
 	Event      *Event
 	DeadLetter *DeadLetter
+	Cron       *Cron
 
 	Target    string            // "go:mail", "sql:mail", "webhook:crm", "workflow:order"
 	Consumer  string            // "": triggers; else a routed consumer of its own, for what must not wait behind others
@@ -42,6 +43,9 @@ func (t Trigger) source() map[string]any {
 	}
 	if t.DeadLetter != nil {
 		sources["dead_letter"] = t.DeadLetter
+	}
+	if t.Cron != nil {
+		sources["cron"] = t.Cron
 	}
 	return sources
 }

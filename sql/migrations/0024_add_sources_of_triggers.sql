@@ -27,3 +27,22 @@ alter table core.dead_letters
 comment on column core.dead_letters.handler_failed_at is 'When the handler of a trigger last failed at it; NULL: none has.';
 comment on column core.dead_letters.handler_failures is 'How many handlers of triggers failed at it.';
 comment on column core.dead_letters.handler_error is 'Error text of the last of them.';
+
+-- Schedules as sources of triggers.
+alter table core.scheduled_tasks add column to_triggers boolean not null default false;
+comment on column core.scheduled_tasks.to_triggers is 'Whether its events go to the triggers that name it alone, and to no consumer.';
+
+create table core.cron_trigger_details (
+    trigger_id  uuid primary key references core.triggers on delete cascade,
+    namespace   text not null references core.namespaces on delete cascade,
+    task_id     uuid references core.scheduled_tasks on delete set null,
+    source      jsonb not null
+);
+create index cron_trigger_details_namespace_idx on core.cron_trigger_details (namespace);
+create index cron_trigger_details_task_idx on core.cron_trigger_details (task_id);
+alter table core.cron_trigger_details enable row level security;
+comment on table core.cron_trigger_details is 'What triggers of kind cron go by.';
+comment on column core.cron_trigger_details.trigger_id is 'The trigger.';
+comment on column core.cron_trigger_details.namespace is 'Its namespace.';
+comment on column core.cron_trigger_details.task_id is 'The task whose events it gets; NULL: that was deleted.';
+comment on column core.cron_trigger_details.source is 'What was asked for: a task, or what one that goes with the trigger was made of.';

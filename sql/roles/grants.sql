@@ -154,10 +154,10 @@ begin
       ('core_node.require_routed', '{nexus_consumer}'),
       ('core.create_handler', '{nexus_consumer,nexus_operator}'),
       ('core.drop_handler', '{nexus_consumer,nexus_operator}'),
-      ('core.create_trigger', '{nexus_consumer,nexus_operator}'),
-      ('core.enable_trigger', '{nexus_consumer,nexus_operator}'),
-      ('core.disable_trigger', '{nexus_consumer,nexus_operator}'),
-      ('core.delete_trigger', '{nexus_consumer,nexus_operator}'),
+      ('core.create_trigger', '{nexus_producer,nexus_consumer,nexus_operator}'),
+      ('core.enable_trigger', '{nexus_producer,nexus_consumer,nexus_operator}'),
+      ('core.disable_trigger', '{nexus_producer,nexus_consumer,nexus_operator}'),
+      ('core.delete_trigger', '{nexus_producer,nexus_consumer,nexus_operator}'),
       ('core.test_triggers', '{nexus_consumer,nexus_operator}'),
       ('core.hand_over_triggers', '{nexus_operator}'),
       ('core.match_back', '{nexus_consumer,nexus_operator}'),
@@ -274,6 +274,7 @@ begin
       ('delivery_errors'), ('error_codes'), ('delayed'), ('parked'),
       ('scheduled_tasks'), ('task_slots'), ('task_runs'), ('scheduled_events'), ('audit_log'), ('webhooks'), ('ingress_tokens'), ('broadcasts'), ('kv_entries'), ('handlers'),
       ('inbox'), ('abandoned_executions'), ('triggers'), ('event_trigger_details'), ('dead_letter_trigger_details'),
+      ('cron_trigger_details'),
       ('trigger_drops')
     ),
     relation as (

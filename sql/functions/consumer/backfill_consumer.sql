@@ -35,7 +35,7 @@ begin
             select c.*, core_private.logged_message(c.event) as message
               from chunk c
              where c.namespace = $5 and c.emitted_at >= $6 and coalesce(c.consumer_generation, 0) < $7
-               and not c.metadata ? 'replyTo'
+               and not c.metadata ?| '{replyTo,toTriggers}'
                and exists (select from unnest($8) x where core_private.matches(x, c.event_type))
                and ($9 is null or exists (select from unnest($9) x where core_private.matches(x, c.event_type)))
                and ($10 or not core_private.is_delivered_by(

@@ -31,12 +31,13 @@ begin
     select m.*, case when m.message_id is not null then true end as by_default
       into v_event
       from (select e.namespace, e.event_type, e.event_uid, e.emitted_at,
-                   coalesce(e.consumer_generation, 0) as generation, e.metadata ? 'replyTo' as requested,
+                   coalesce(e.consumer_generation, 0) as generation, e.metadata ?| '{replyTo,toTriggers}' as requested,
                    case when e.metadata ->> 'messageId' ~ '^[0-9]{1,18}$'
                         then (e.metadata ->> 'messageId')::bigint end as message_id
               from core.event_log e
              where e.event_id = p_event_id and e.namespace = any (v_names) limit 1) m;
-    -- A request runs once, and is nobody else's: core.request_status has it.
+    -- A request runs once, and is nobody else's: core.request_status has it. What is for triggers alone goes to no
+    -- consumer.
     if not found or v_event.requested then
         return;
     end if;

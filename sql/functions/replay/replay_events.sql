@@ -53,7 +53,7 @@ begin
     end if;
     v_where := concat_ws(' and ', $q$
         c.namespace = $1 and c.emitted_at >= $2 and c.emitted_at < $3
-        and (c.deliver_at <= $4 or c.deliver_at is null) and not c.metadata ? 'replyTo'
+        and (c.deliver_at <= $4 or c.deliver_at is null) and not c.metadata ?| '{replyTo,toTriggers}'
         and exists (select from unnest($5) x where core_private.matches(x, c.event_type))$q$,
         case when p_filter ->> 'type' ~ '[.:][*]$' then 'core_private.matches($6 ->> ''type'', c.event_type)'
              when p_filter ->> 'type' <> '*' then 'c.event_type = $6 ->> ''type''' end,

@@ -57,7 +57,7 @@ begin
              where c.namespace = $5 and c.emitted_at >= $6
                and coalesce(c.trigger_generation, 0) >= $7 and coalesce(c.trigger_generation, 0) < $8
                and c.depth <= (select core_private.max_trigger_depth($5))
-               and not c.metadata ? 'replyTo'
+               and not c.metadata ?| '{replyTo,toTriggers}'
                and core_private.matches($9, c.event_type) and (c.payload @> $10 or $10 is null)
                and not core_private.is_fired_by($11, $12, coalesce(c.trigger_generation, 0), c.emitted_at)
              order by c.event_id

@@ -7,6 +7,7 @@ set search_path = pg_catalog, pg_temp
 as $$
     values
         ('event', '{consume,operate}'::text[]),
-        ('dead_letter', '{operate}')
+        ('dead_letter', '{operate}'),
+        ('cron', '{produce,operate}')
 $$;
 comment on function core_private.trigger_kinds() is 'What sources triggers can have, and which duties their creators need, one of them.';

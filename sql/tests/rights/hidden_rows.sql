@@ -24,6 +24,7 @@ select core.request(n, 'price') from unnest(array['closed', 'open']) n;
 insert into core.abandoned_executions (inbox_id, namespace, target, status, why, created_at) select gen_random_uuid(), n, 'go:a', 200, 'not taken', core.now() from unnest(array['closed', 'open']) n;
 select core.create_trigger(n, 'mail', '{"event": {"pattern": "never"}}', 'go:mail') from unnest(array['closed', 'open']) n;
 select core.create_trigger(n, 'dead', '{"dead_letter": {"source": "task"}}', 'go:dead') from unnest(array['closed', 'open']) n;
+select core.create_trigger(n, 'cron', '{"cron": {"cron_expression": "0 0 1 1 *"}}', 'go:cron') from unnest(array['closed', 'open']) n;
 insert into core.trigger_drops (namespace, event_type, why, deliveries, dropped_at) select n, 'a', 'depth', 1, core.now() from unnest(array['closed', 'open']) n;
 select core.replay_events(n, 'default', '{"type": "*"}', '{"replay_id": "r"}') from unnest(array['closed', 'open']) n;
 select core.schedule_task(n, 't', '0 0 1 1 *', 'a') from unnest(array['closed', 'open']) n;

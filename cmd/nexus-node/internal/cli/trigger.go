@@ -30,7 +30,7 @@ func newTriggerCreate(s *session) *cobra.Command {
 		Use:   "create NAME [PATTERN] TARGET",
 		Short: "Have what matches delivered to a handler",
 		Long: `Have each event of a pattern, whose payload contains what --contains says, delivered to a handler: go:NAME of nodes, sql:NAME or webhook:NAME as
-"handler create" made it, workflow:NAME. In place of the pattern --source says what else it goes by: {"dead_letter": {"source": …, "trigger": …, "target": …}} is what was given up.
+"handler create" made it, workflow:NAME. In place of the pattern --source says what else it goes by: {"dead_letter": {"source": …, "trigger": …, "target": …}} is what was given up, {"cron": {"cron_expression": …, "timezone": …, "payload": …}} a schedule, {"cron": {"task": …}} a task.
 Created again alike nothing happens; other settings are a conflict, unless --replace is given. It prints the id.`,
 		Example: `  nexus-node trigger create -n shop mail-germans "order.*" go:mail --contains '{"country": "DE"}' --max-attempts 5
   nexus-node trigger create -n shop crm "customer.*" webhook:crm --replace
@@ -85,13 +85,14 @@ func triggerSource(text string, t *trigger.Trigger) error {
 	var source struct {
 		Event      *trigger.Event      `json:"event"`
 		DeadLetter *trigger.DeadLetter `json:"dead_letter"`
+		Cron       *trigger.Cron       `json:"cron"`
 	}
 	d := json.NewDecoder(strings.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&source); err != nil {
 		return err
 	}
-	t.Event, t.DeadLetter = source.Event, source.DeadLetter
+	t.Event, t.DeadLetter, t.Cron = source.Event, source.DeadLetter, source.Cron
 	return nil
 }
 
