@@ -3,7 +3,7 @@ package trigger
 import "encoding/json"
 
 // Cron has a handler called by a schedule: that of the task of a name, or of one that is made for the trigger and goes with it. Creating one takes the duty to produce
-// or to operate. What a task that was made emits is in the log, and delivered to the trigger alone; misfires, overlap and the ids of slots are those of package schedule.
+// beside that to consume, or that to operate. What a task that was made emits is in the log, and delivered to the trigger alone; misfires, overlap and the ids of slots are those of package schedule.
 type Cron struct {
 	Task string `json:"task,omitempty"` // one that is there: consumers get its events as ever, and so does the trigger
 

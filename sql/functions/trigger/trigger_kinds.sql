@@ -10,4 +10,4 @@ as $$
         ('dead_letter', '{operate}'),
         ('cron', '{produce,operate}')
 $$;
-comment on function core_private.trigger_kinds() is 'What sources triggers can have, and which duties their creators need, one of them.';
+comment on function core_private.trigger_kinds() is 'What sources triggers can have, and which duties their creators need, one of them, beside consume or operate, by which triggers are written at all.';

@@ -34,7 +34,7 @@ select is(pg_temp.said('bad', p_options => o), e, o::text || ' is refused') from
 select is(pg_temp.said('bad', p_namespace => 'closed'), 'NX402 p_namespace', 'a restricted namespace needs a grant');
 select is(pg_temp.said('bad', p_namespace => 'none'), 'NX101 p_namespace', 'a namespace that is there');
 set session authorization t_producer;
-select throws_ok($$select core.create_trigger('shop', 'x', '{"event": {"pattern": "a"}}', 'go:mail')$$, 'NX401', null, 'who may only emit creates none');
+select throws_ok($$select core.create_trigger('shop', 'x', '{"event": {"pattern": "a"}}', 'go:mail')$$, '42501', null, 'who may only emit creates none');
 set session authorization t_reader;
 select is((select (namespace, name, kind, enabled, source ->> 'pattern', source - 'pattern', target, consumer, handled, principal_ok, registered_by)::text from core.trigger_status), '(shop,mail,event,t,order.*,{},go:mail,triggers,f,t,t_app)', 'readers see it');
 reset session authorization;
