@@ -47,7 +47,7 @@ func TestAFreshDatabase(t *testing.T) {
 	want := map[string]State{
 		"connection": OK, "server version": OK, "pgmq": OK, "pg_cron": OK, "pg_cron preload": OK, "pg_cron database": Warn, "pg_partman": OK,
 		"privileges": Warn, "schema": OK, "partitions ahead": OK, "partition owners": OK, "default partition": OK, "lost queues": OK, "tick": OK, "pg_cron jobs": OK, "pg_cron runs": OK, "pg_cron load": OK, "sweeps": OK, "lost nodes": OK,
-		"dead letters": OK, "webhooks": OK, "consumers": OK, "SQL handlers": OK, "nexus:work": OK, "broadcasts": OK, "abandoned executions": OK, "queue tables": OK, "xmin horizon": OK, "locks": OK, "dead rows": OK, "wake-ups": OK, "clock": OK, "publications": OK, "stuck leases": OK, "last fetch": OK,
+		"dead letters": OK, "webhooks": OK, "consumers": OK, "SQL handlers": OK, "nexus:work": OK, "broadcasts": OK, "lanes": OK, "abandoned executions": OK, "queue tables": OK, "xmin horizon": OK, "locks": OK, "dead rows": OK, "wake-ups": OK, "clock": OK, "publications": OK, "stuck leases": OK, "last fetch": OK,
 	}
 	checks := examine(t, db.Owner)
 	if d := cmp.Diff(want, states(checks)); d != "" {
@@ -166,6 +166,12 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 			update core.broadcasts set emitted_at = emitted_at - interval '25 h'` + "; select core.run_sweep('broadcasts')", Warn, "shop/n1 has missed 1, which were removed by their age", "--keep-broadcasts"},
 		{"broadcasts", `select core.create_namespace('shop'); select core_node.register_node('shop', 'n1', true, '{}', '{"broadcasts": ["a"]}'); commit; select core.emit('shop', 'a', '1', '{"broadcast": true}');
 			update core.broadcasts set emitted_at = emitted_at - interval '1 s'` + "; update core_private.broadcast_cursors set cluster = 42, reset_at = core.now(), reset_reason = 'came from server 42'", Warn, "shop/n1 came from server 42", "nexus-node node cursors"},
+		{"lanes", `select core.create_namespace('shop'); select core.outbox_register_queue('shop', 'moves', 2); select core.lane_pause('shop', 'moves', 1)`,
+			Warn, "shop/moves lane 1: paused", "select core.lane_resume('shop', 'moves', 1);"},
+		{"lanes", `select core.create_namespace('shop'); select core.outbox_register_queue('shop', 'moves', 1); select core.outbox_enqueue('shop', 'moves', 'x', 'text/plain');
+			update core_private.lanes set attempts = 3, last_error = 'boom', blocked_since = core.now() - interval '6 min'`, Warn, "shop/moves lane 0: message 1 failed: boom", "core.lane_skip"},
+		{"lanes", `select core.create_namespace('shop'); select core.outbox_register_queue('shop', 'moves', 1); update core_private.lanes set cluster = 42`,
+			Broken, "shop/moves was restored from another server", "select core.lanes_rebase();"},
 		{"abandoned executions", `select core.create_namespace('shop'); insert into core.abandoned_executions (inbox_id, namespace, target, status, why, created_at)
 			select gen_random_uuid(), 'shop', 'go:price', 200, w, core.now() from unnest(array['nobody waits', 'nobody waits', 'not taken']) w`,
 			Warn, "shop/go:price ended 2 times when nobody waited, and 1 replies were not taken", "core.abandoned_executions"},

@@ -29,6 +29,7 @@ var upkeep = []probe{
 	{name: "SQL handlers", why: "the events of a handler in SQL that may not be called wait", rows: true, look: lookHandlers},
 	{name: "nexus:work", why: "without this job of pg_cron handlers in SQL wait for a node, and no other role may run them", look: lookWorkJob},
 	{name: "broadcasts", why: "each node has to read them before they are removed by their age", rows: true, look: lookBroadcasts},
+	{name: "lanes", why: "all messages of a lane wait for the one that it stands at", rows: true, look: lookLanes},
 	{name: "abandoned executions", why: "a handler of requests did something, and whoever asked does not know it", rows: true, look: lookAbandoned},
 	{name: "queue tables", why: "forced row security or triggers of others on a queue's table hide messages or slow every emit", look: lookQueueTables},
 }
