@@ -24,6 +24,8 @@ type Filter struct {
 	Namespace     nexus.Namespace
 	IDs           []int64 // empty but not nil: none
 	Source        string  // what kind of work it was: "delivery", "lane", "task", "trigger", …
+	Trigger       string  // name or id of the trigger that made the delivery
+	Target        string  // the key of the handler that the delivery named
 	Type          string  // an event type or a pattern
 	Reason        string
 	Before, After time.Time // when it was given up
@@ -150,6 +152,8 @@ func (f *Filter) encode(op string) (string, error) {
 	o.Text("namespace", string(f.Namespace))
 	o.IDs("ids", f.IDs)
 	o.Text("source", f.Source)
+	o.Text("trigger", f.Trigger)
+	o.Text("target", f.Target)
 	o.Text("type", f.Type)
 	o.Text("reason", f.Reason)
 	o.Time("before", f.Before)

@@ -12,6 +12,8 @@ var SourceKinds = []string{"delivery", "broadcast", "lane", "task", "trigger", "
 type DeadLetterFilter struct {
 	Namespace     string
 	Source        string // one of SourceKinds
+	Trigger       string // name or id of the trigger that made the delivery
+	Target        string // the key of the handler that the delivery named
 	Type          string // an event type or a pattern
 	Reason        string
 	Before, After time.Time // when it was given up
@@ -29,6 +31,12 @@ func DeadLetters(f DeadLetterFilter) List {
 	// Only what was asked for is in the statement, so that an index of just that can serve it.
 	if f.Source != "" {
 		l.Where("source_kind = $%d::text", f.Source)
+	}
+	if f.Trigger != "" {
+		l.Where("$%d::text in (trigger, trigger_id)", f.Trigger)
+	}
+	if f.Target != "" {
+		l.Where("target = $%d::text", f.Target)
 	}
 	if f.Reason != "" {
 		l.Where("reason = $%d::text", f.Reason)

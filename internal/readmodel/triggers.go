@@ -4,10 +4,10 @@ package readmodel
 func Triggers(namespace string) List {
 	return List{
 		What: "list triggers",
-		SQL: `select namespace, name, kind, enabled, held, source, target, consumer, handled, principal_ok, match_back
+		SQL: `select namespace, name, kind, enabled, held, source, target, consumer, handled, principal_ok, failures, dead, drops, match_back
 		   from core.trigger_status where $1::text = '' or namespace = $1::text`,
 		Args:  []any{namespace},
-		Names: []string{"namespace", "name", "kind", "enabled", "held", "source", "target", "consumer", "handled", "principal_ok", "match_back"},
+		Names: []string{"namespace", "name", "kind", "enabled", "held", "source", "target", "consumer", "handled", "principal_ok", "failures", "dead", "drops", "match_back"},
 		Keys:  []Key{{"namespace", "text"}, {"name", "text"}},
 	}
 }

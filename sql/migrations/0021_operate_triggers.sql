@@ -34,3 +34,17 @@ values ('{"max_attempts": 3, "shape": "exponential", "base": "1 s", "max": "5 mi
 create index trigger_drops_dropped_at_idx on core.trigger_drops (dropped_at);
 comment on column core.trigger_drops.why is 'depth: the event lies deeper in its chain than max_trigger_depth, so that a loop ends; deleted: its trigger was deleted while it was being delivered.';
 drop function if exists core_private.max_trigger_depth(); -- it takes a namespace
+
+alter table core.consumers
+    add column gives_up text not null default 'bury' check (gives_up in ('bury', 'answer'));
+comment on column core.consumers.gives_up is 'What becomes of a delivery that is given up: bury, a dead letter; answer, the reply of a request, which leaves none.';
+update core.consumers set gives_up = 'answer' where name = 'requests' and routed;
+
+create index dead_letters_trigger_idx on core.dead_letters ((envelope ->> 'triggerId'))
+    where resolved_at is null and envelope ? 'triggerId';
+alter table core.delivery_errors add column trigger_id uuid;
+comment on column core.delivery_errors.trigger_id is 'The trigger that made the delivery; NULL: none did.';
+create index delivery_errors_trigger_id_idx on core.delivery_errors (trigger_id, failed_at) where trigger_id is not null;
+create index trigger_drops_trigger_id_idx on core.trigger_drops (trigger_id) where trigger_id is not null;
+comment on column core.trigger_drops.trigger_id is 'The trigger; NULL for those of dead letters that lie too deep.';
+drop function if exists core_private.trigger_state(uuid); -- it returns more

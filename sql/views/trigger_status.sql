@@ -1,6 +1,7 @@
 create or replace view core.trigger_status with (security_barrier = true) as
 select t.namespace, t.name, t.kind, t.enabled, t.held, s.source, t.target, t.consumer,
-       s.handled, s.principal_ok, t.registered_by, s.retry, t.trigger_id, t.created_at, t.updated_at,
+       s.handled, s.principal_ok, s.failures, s.dead, s.drops,
+       t.registered_by, s.retry, t.trigger_id, t.created_at, t.updated_at,
        b.state as match_back, b.done_to as match_back_done_to, b.bound as match_back_bound,
        b.delivered as match_back_delivered, b.waits_for as match_back_waits_for
   from core.triggers t
@@ -18,6 +19,9 @@ comment on column core.trigger_status.target is 'The handler that its deliveries
 comment on column core.trigger_status.consumer is 'The consumer by whose queue they go.';
 comment on column core.trigger_status.handled is 'Whether a live node handles the target, or it is a function; else deliveries wait.';
 comment on column core.trigger_status.principal_ok is 'Whether the role that created it may still have its deliveries; else they become dead letters. core.hand_over_triggers gives it another role.';
+comment on column core.trigger_status.failures is 'Attempts at its deliveries that failed in seven days; 10,001 stands for more.';
+comment on column core.trigger_status.dead is 'Its deliveries that are dead letters which nobody resolved; 10,001 stands for more.';
+comment on column core.trigger_status.drops is 'Events of seven days that matched it, and lay too deep; 10,001 stands for more.';
 comment on column core.trigger_status.registered_by is 'Who created or replaced it.';
 comment on column core.trigger_status.retry is 'The retry policy of its deliveries.';
 comment on column core.trigger_status.trigger_id is 'Its id.';

@@ -2,7 +2,9 @@ create or replace view core.unresolved_dead_letters with (security_invoker = tru
 select l.dead_letter_id, l.namespace, l.consumer, l.event_type, l.source_kind, l.reason,
        l.attempts, l.failed_at, l.last_error, l.event_id, l.event_uid,
        l.queue_name, l.msg_id, l.dlq_msg_id, l.payload, l.status, l.round, l.replay_of,
-       l.handler_failed_at, l.handler_failures, l.handler_error
+       l.handler_failed_at, l.handler_failures, l.handler_error,
+       l.envelope ->> 'trigger' as trigger, l.envelope ->> 'triggerId' as trigger_id,
+       case when l.envelope ? 'sourceType' then l.envelope ->> 'eventType' end as target
   from core.dead_letters l
  where l.resolved_at is null;
 comment on view core.unresolved_dead_letters is 'Dead letters nobody has replayed, discarded or resolved yet.';
@@ -27,3 +29,6 @@ comment on column core.unresolved_dead_letters.replay_of is 'The dead letter who
 comment on column core.unresolved_dead_letters.handler_failed_at is 'When the handler of a trigger last failed at it; NULL: none has.';
 comment on column core.unresolved_dead_letters.handler_failures is 'How many handlers of triggers failed at it.';
 comment on column core.unresolved_dead_letters.handler_error is 'Error text of the last of them.';
+comment on column core.unresolved_dead_letters.trigger is 'The trigger that made the delivery; NULL: none did.';
+comment on column core.unresolved_dead_letters.trigger_id is 'Its id.';
+comment on column core.unresolved_dead_letters.target is 'The key of the handler that the delivery named; NULL: none.';

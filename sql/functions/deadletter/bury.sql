@@ -11,7 +11,8 @@ declare
     v_now   timestamptz := core_private.now();
     v_owner record;
 begin
-    select q.namespace, c.name as consumer, c.routed, core.dead_letter_queue_name_for_namespace(q.namespace) as dlq
+    select q.namespace, c.name as consumer, c.routed, c.gives_up,
+           core.dead_letter_queue_name_for_namespace(q.namespace) as dlq
       into v_owner
       from core.queues q
       join core.consumers c on c.consumer_id = q.consumer_id
@@ -19,7 +20,7 @@ begin
     if to_regclass(core_private.queue_relation(v_owner.dlq)) is null then
         perform core_private.fail_lost_queue(v_owner.dlq);
     end if;
-    if v_owner.consumer = 'requests' then
+    if v_owner.gives_up = 'answer' then
         return query select g.msg_id, g.read_ct from core_private.give_up_requests(p_queue, p_ids, p_cts, p_reasons) g;
     end if;
     if v_owner.routed then

@@ -36,9 +36,10 @@ as $$
         history as (
             insert into core.delivery_errors (
                 namespace, consumer, queue_name, msg_id, event_id, event_uid, event_type,
-                attempt, action, reason, error, node_id, failed_at)
+                attempt, action, reason, error, node_id, failed_at, trigger_id)
             select d.namespace, d.consumer, d.queue_name, d.msg_id, d.event_id, d.event_uid, d.event_type,
-                   d.attempts, 'bury', d.reason, d.last_error, d.node_id, d.failed_at
+                   d.attempts, 'bury', d.reason, d.last_error, d.node_id, d.failed_at,
+                   core_private.uuid_if_valid(d.envelope ->> 'triggerId')
               from dead d
              where d.msg_id is not null)
         $q$

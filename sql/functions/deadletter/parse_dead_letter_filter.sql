@@ -9,7 +9,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_known  constant text[] := array[
-        'namespace', 'ids', 'source', 'type', 'reason', 'before', 'after', 'after_id', 'limit'];
+        'namespace', 'ids', 'source', 'trigger', 'target', 'type', 'reason', 'before', 'after', 'after_id', 'limit'];
     v_kinds  constant text[] := array(select k.kind from core_private.source_kinds() k);
     v_key    text;
 begin
@@ -17,9 +17,9 @@ begin
     if p_filter - array['limit', 'after_id'] = '{}' then
         raise exception using errcode = 'NX009', column = 'p_filter',
             message = 'an empty filter would match every dead letter',
-            hint = 'Give at least one of: namespace, ids, source, type, reason, before, after.';
+            hint = 'Give at least one of: namespace, ids, source, trigger, target, type, reason, before, after.';
     end if;
-    foreach v_key in array array['namespace', 'source', 'type', 'reason'] loop
+    foreach v_key in array array['namespace', 'source', 'trigger', 'target', 'type', 'reason'] loop
         if p_filter ? v_key and (jsonb_typeof(p_filter -> v_key) <> 'string' or p_filter ->> v_key = '') then
             perform core_private.fail_filter(
                 v_key, p_filter -> v_key, 'Give a string that is not empty, or leave it out.');
@@ -75,6 +75,9 @@ begin
         'l.resolved_at is null and l.dead_letter_id > $5 and l.namespace = any ($6)',
         case when ids is not null then 'l.dead_letter_id = any ($2)' end,
         case when p_filter ? 'source' then 'l.source_kind = $1 ->> ''source''' end,
+        case when p_filter ? 'trigger'
+             then '$1 ->> ''trigger'' in (l.envelope ->> ''trigger'', l.envelope ->> ''triggerId'')' end,
+        case when p_filter ? 'target' then 'core_private.target_of(l.envelope) = $1 ->> ''target''' end,
         case when right(p_filter ->> 'type', 2) in ('.*', ':*')
              then 'starts_with(l.event_type, left($1 ->> ''type'', -1))'
              when p_filter ->> 'type' <> '*' then 'l.event_type = $1 ->> ''type''' end,

@@ -58,7 +58,7 @@ begin
             end if;
         end if;
         -- A request is begun, run and answered in this transaction: if that ends, it waits as before.
-        v_inbox := case when v_consumer.name = 'requests' and v_verdict is null
+        v_inbox := case when v_consumer.gives_up = 'answer' and v_verdict is null
                         then core_private.uuid_if_valid(v_message ->> 'replyTo') end;
         if v_inbox is not null and (select b.state from core_node.begin_request(v_inbox) b) <> 'begun' then
             handled := handled + 1;

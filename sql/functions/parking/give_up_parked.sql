@@ -41,9 +41,7 @@ begin
                            select
                              from core_private.consumers_of($4, array[o.event_type], false) c
                             where o.message ->> 'emittedAt' collate "C" >= core_private.iso(c.created_at))
-                       or core_private.has_fired(
-                              $4, o.event_type, o.message -> 'payload', o.message ->> 'emittedAt',
-                              core_private.header_number(o.message, 'depth'))
+                       or core_private.has_fired($4, o.event_id)
                    ) as elsewhere
               from old o),
         back as (

@@ -10,9 +10,7 @@ begin
     for r in
         select t.tgrelid::regclass as relation, t.tgname as name
           from pg_trigger t
-         where t.tgrelid in ('core.audit_log'::regclass, 'core.dead_letters'::regclass)
-           and t.tgname in ('keep_rows', 'keep_all', 'note_insert_by_hand', 'note_update_by_hand',
-                            'note_delete_by_hand', 'note_truncate_by_hand')
+         where t.tgfoid in ('core_private.keep_audit_log()'::regprocedure, 'core_private.note_by_hand()'::regprocedure)
            and t.tgenabled = 'O'
          order by 1, 2
     loop

@@ -33,8 +33,9 @@ begin
         end if;
     end loop;
     v_queue := core_private.free_queue_name(p_namespace, p_consumer);
-    insert into core.consumers (namespace, name, patterns, routed, queue_name, created_at)
-    values (p_namespace, p_consumer, '{}', true, v_queue, v_now)
+    insert into core.consumers (namespace, name, patterns, routed, gives_up, queue_name, created_at)
+    values (p_namespace, p_consumer, '{}', true, case p_consumer when 'requests' then 'answer' else 'bury' end,
+            v_queue, v_now)
     returning consumer_id into v_id;
     insert into core.queues (queue_name, namespace, consumer_id, created_at) values (v_queue, p_namespace, v_id, v_now);
     perform core_private.create_queue(v_queue);

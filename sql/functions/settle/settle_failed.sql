@@ -80,14 +80,14 @@ begin
         history as (
             insert into core.delivery_errors (
                 namespace, consumer, queue_name, msg_id, event_id, event_uid, event_type,
-                attempt, action, reason, error, node_id, failed_at, due_at)
+                attempt, action, reason, error, node_id, failed_at, due_at, trigger_id)
             select $12, $13, $14, p.msg_id,
                    case when p.message ->> 'eventId' ~ '^[0-9]{1,18}$'
                         then (p.message ->> 'eventId')::bigint end,
                    core_private.uuid_if_valid(p.message ->> 'eventUid'),
                    coalesce(core_private.own_type_of(p.message), 'unknown.raw'),
                    p.attempt, 'retry', p.reason, core_private.clean_text(coalesce(p.error, p.reason, '')),
-                   $15, $9, p.due
+                   $15, $9, p.due, core_private.uuid_if_valid(p.message ->> 'triggerId')
               from put p
              where p.fate = 'retry')
         select case p.fate when 'retry' then 'retried' else 'released' end, p.msg_id, p.due, null, null, null

@@ -66,11 +66,10 @@ begin
               join src s on s.event_id = h.event_id
              where h.filter is null or s.payload @> h.filter),
         dropped as (
-            insert into core.trigger_drops (namespace, event_id, event_type, why, deliveries, dropped_at)
-            select %L, h.event_id, h.event_type, 'depth', count(*), $1
+            insert into core.trigger_drops (namespace, event_id, event_type, trigger_id, why, deliveries, dropped_at)
+            select %L, h.event_id, h.event_type, h.trigger_id, 'depth', 1, $1
               from hits h
-             where h.too_deep
-             group by h.event_id, h.event_type),
+             where h.too_deep),
         fired_later as (
             insert into core.delayed (due_at, queue_name, event_type, message, headers)
             select coalesce(h.due_at, $1), h.queue_name, h.target, h.routed_message, h.routed_headers

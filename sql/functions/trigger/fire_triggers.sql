@@ -30,8 +30,10 @@ begin
     if v_targets is null then
         return v_met;
     elsif p_depth > 0 and p_depth > core_private.max_trigger_depth(p_namespace) then
-        insert into core.trigger_drops (namespace, event_id, event_type, why, deliveries, dropped_at)
-        values (p_namespace, (p_message ->> 'eventId')::bigint, p_event_type, 'depth', cardinality(v_targets), p_now);
+        insert into core.trigger_drops (namespace, event_id, event_type, trigger_id, why, deliveries, dropped_at)
+        select p_namespace, (p_message ->> 'eventId')::bigint, p_event_type, (m ->> 'triggerId')::uuid, 'depth', 1,
+               p_now
+          from unnest(v_marks) m;
         return v_met;
     elsif cardinality(v_targets) = 1 or p_due_at is not null then
         for i in 1 .. cardinality(v_targets) loop

@@ -1,5 +1,7 @@
+-- Counts are bounded, and come from indexes: a list of ten thousand triggers asks for each of them.
 create or replace function core_private.trigger_state(
-    p_trigger_id uuid, out source jsonb, out handled boolean, out principal_ok boolean, out retry jsonb)
+    p_trigger_id uuid, out source jsonb, out handled boolean, out principal_ok boolean, out retry jsonb,
+    out failures integer, out dead integer, out drops integer)
 returns record
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -14,5 +16,14 @@ begin
       into source, handled, principal_ok, retry
       from core.triggers t
      where t.trigger_id = p_trigger_id;
+    failures := (select count(*) from (
+        select from core.delivery_errors e where e.trigger_id = p_trigger_id limit 10001) x);
+    dead := (select count(*) from (
+        select
+          from core.dead_letters l
+         where l.envelope ->> 'triggerId' = p_trigger_id::text and l.envelope ? 'triggerId' and l.resolved_at is null
+         limit 10001) x);
+    drops := (select count(*) from (
+        select from core.trigger_drops d where d.trigger_id = p_trigger_id limit 10001) x);
 end $$;
 comment on function core_private.trigger_state(uuid) is 'What core.trigger_status says of a trigger beside what its row has.';

@@ -26,13 +26,15 @@ func newDLQ(s *session) *cobra.Command {
 
 // letterFlags are the flags that pick dead letters, with the names of the filter's keys in SQL.
 type letterFlags struct {
-	source, eventType, reason, before, after string
-	limit                                    int
+	source, trigger, target, eventType, reason, before, after string
+	limit                                                     int
 }
 
 func (l *letterFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&l.source, "source", "", "only from: "+strings.Join(readmodel.SourceKinds, ", "))
+	f.StringVar(&l.trigger, "trigger", "", "only deliveries that this trigger made, by its name or id")
+	f.StringVar(&l.target, "target", "", "only deliveries that named this handler, such as go:mail")
 	f.StringVar(&l.eventType, "type", "", `only of this event type or pattern, such as "order.*"`)
 	f.StringVar(&l.reason, "reason", "", "only those given up for this reason")
 	f.StringVar(&l.before, "before", "", "only those given up before this time, RFC 3339")
@@ -54,7 +56,7 @@ func (l *letterFlags) check(cmd *cobra.Command) error {
 // out, since an id names its dead letter alone; one given by -n still counts.
 func (l *letterFlags) filter(cmd *cobra.Command, cfg *config.Config, args []string) (deadletter.Filter, error) {
 	f := deadletter.Filter{
-		Source: l.source, Type: l.eventType, Reason: l.reason, Limit: l.limit,
+		Source: l.source, Trigger: l.trigger, Target: l.target, Type: l.eventType, Reason: l.reason, Limit: l.limit,
 	}
 	if len(args) == 0 || cmd.Flags().Changed("namespace") {
 		f.Namespace = nexus.Namespace(cfg.Namespace)
@@ -79,7 +81,7 @@ func (l *letterFlags) filter(cmd *cobra.Command, cfg *config.Config, args []stri
 // picks reports whether anything on the command line picks letters. A namespace in the environment alone does not: it is
 // there for other commands, too, and these two verbs must not take "all of it" from there.
 func picks(cmd *cobra.Command, args []string) bool {
-	for _, name := range []string{"namespace", "source", "type", "reason", "before", "after"} {
+	for _, name := range []string{"namespace", "source", "trigger", "target", "type", "reason", "before", "after"} {
 		if cmd.Flags().Changed(name) {
 			return true
 		}
@@ -141,7 +143,7 @@ func newDLQList(s *session) *cobra.Command {
 					return err
 				}
 				return c.printPage(readmodel.DeadLetters(readmodel.DeadLetterFilter{
-					Namespace: string(f.Namespace), Source: f.Source, Type: f.Type, Reason: f.Reason, Before: f.Before, After: f.After,
+					Namespace: string(f.Namespace), Source: f.Source, Trigger: f.Trigger, Target: f.Target, Type: f.Type, Reason: f.Reason, Before: f.Before, After: f.After,
 				}), p)
 			})
 		},

@@ -59,6 +59,8 @@ func TestDLQList(t *testing.T) {
 		{"--type *", "a.b a.c b a.b"},
 		{"--reason other", "a.b"},
 		{"--source lane", ""},
+		{"--trigger mail", ""},
+		{"--target go:mail", ""},
 		{"--source delivery --limit 2", "a.b a.c"},
 		{"--after 2026-01-01T00:00:00Z --before 2026-01-01T00:00:00Z", ""},
 		{"--before 2999-01-01T00:00:00Z -n mall", "a.b"},

@@ -177,7 +177,7 @@ func claimOf(cmd *cobra.Command, args []string, token string) (c deadletter.Clai
 	case len(args) != 1:
 		return c, usage(cmd, "--claim goes with one id")
 	}
-	for _, name := range []string{"source", "type", "reason", "before", "after", "limit", "rate", "delay", "preview"} {
+	for _, name := range []string{"source", "trigger", "target", "type", "reason", "before", "after", "limit", "rate", "delay", "preview"} {
 		if cmd.Flags().Changed(name) {
 			return c, usage(cmd, "--claim goes with one id, and not with --"+name)
 		}
