@@ -113,6 +113,8 @@ var All = map[string]Function{
 	"workflow_tree":                        {By: ByID},
 	"commit_steps": {By: ByID, Arguments: map[string]string{"p_pos": "'{0}'", "p_entered": "'{1}'", "p_keys": "'{a}'", "p_ords": "array['{1}']", "p_results": "'{1}'",
 		"p_undos": "array[null]::text[]", "p_ops": "'{next}'", "p_outputs": "array[null]::text[]"}},
+	"commit_tx_step":        {By: ByID, Refuses: "NX301", Arguments: map[string]string{"p_key": "'a'", "p_op": "'next'"}},
+	"undo_tx_step":          {By: ByID, Refuses: "NX301", Arguments: map[string]string{"p_key": "'a'"}},
 	"end_branch":            {By: ByID, Arguments: map[string]string{"p_path": "'p/a'"}},
 	"fail_step":             {By: ByID, Arguments: map[string]string{"p_key": "'a'"}},
 	"wait_step":             {By: ByID, Arguments: map[string]string{"p_key": "'a'", "p_kind": "'sleep'", "p_for": "'1 s'"}},

@@ -2,6 +2,7 @@ create or replace function core_private.check_workflow(p_name text, p_version in
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set jit = off
 as $$
 declare
     v_name  constant text := '^[a-z][a-z0-9_-]{0,62}$';

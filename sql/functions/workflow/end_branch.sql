@@ -47,12 +47,13 @@ begin
      where c.run_id = p_run and c.path = v_above;
     if v_parent.next_item < v_parent.items then
         v_item := (
-            select min(i)
-              from generate_series(v_parent.next_item, v_parent.items - 1) i
+            select g.i
+              from generate_series(v_parent.next_item, v_parent.items - 1) g(i)
              where not exists (
                  select
                    from core_private.workflow_journal j
-                  where j.run_id = p_run and j.key = v_parent.wait_key || '#' || i and j.status = 'c'));
+                  where j.run_id = p_run and j.key = v_parent.wait_key || '#' || g.i and j.status = 'c')
+             limit 1);
         update core_private.workflow_cursors c
            set next_item = coalesce(v_item + 1, c.items)
          where c.run_id = p_run and c.path = v_above;

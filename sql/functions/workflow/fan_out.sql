@@ -42,13 +42,13 @@ begin
     if v_items is not null then
         -- Items that an earlier attempt has done are passed over.
         v_branches := array(
-            select i::text
-              from generate_series(0, v_items - 1) i
+            select g.i::text
+              from generate_series(0, v_items - 1) g(i)
              where not exists (
                  select
                    from core_private.workflow_journal j
-                  where j.run_id = p_run and j.key = p_key || '#' || i and j.status = 'c')
-             order by i
+                  where j.run_id = p_run and j.key = p_key || '#' || g.i and j.status = 'c')
+             order by g.i
              limit p_max);
         v_next := v_branches[cardinality(v_branches)]::integer + 1;
     end if;

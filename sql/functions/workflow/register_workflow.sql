@@ -5,6 +5,7 @@ create or replace function core_node.register_workflow(
 returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set jit = off
 as $$
 declare
     v_now         timestamptz := core_private.now();

@@ -1,6 +1,7 @@
 create or replace function core_node.start_child(
     p_run uuid, p_path text, p_epoch integer, p_token uuid, p_pos integer, p_entered integer, p_key text,
-    p_ord integer[], p_workflow text, p_input jsonb = '{}', p_options jsonb = '{}', out outcome text, out child uuid)
+    p_ord integer[], p_workflow text, p_input jsonb = '{}', p_options jsonb = '{}', p_undo jsonb = null,
+    out outcome text, out child uuid)
 returns record
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -44,11 +45,11 @@ begin
         coalesce(v_o.correlation_id, v_run.correlation_id), v_o.tags, null, v_now,
         p_run, p_key, (v_held.held).attempt, v_run.depth + 1);
     perform core_private.journal_step(
-        p_run, p_key, p_ord, 'p', jsonb_build_object('child', child), null, (v_held.held).attempt, null, v_now);
+        p_run, p_key, p_ord, 'p', jsonb_build_object('child', child), null, (v_held.held).attempt, p_undo, v_now);
     update core_private.workflow_cursors c
        set state = 'W', token = null, due_at = null, entered = coalesce(p_entered, c.entered), deaths = 0,
            waiting_for = 'child:' || child, wait_key = p_key, wait_ord = p_ord
      where c.run_id = p_run and c.path = p_path;
     outcome := 'waits';
 end $$;
-comment on function core_node.start_child(uuid, text, integer, uuid, integer, integer, text, integer[], text, jsonb, jsonb) is 'For nodes: starts a run as a step of one that they hold, whose cursor then waits for its end. If it completes its result is the step''s; if not the cursor is due, with pending of that key saying how it ended in child_failed, and core_node.fail_step says what this means. Options as core.start_workflow, without idempotency_key. Outcomes: waits; cancelled; lost. Raises 55000 unless the transaction is read committed, NX003, NX004, NX005, NX006, NX019, NX116, NX601.';
+comment on function core_node.start_child(uuid, text, integer, uuid, integer, integer, text, integer[], text, jsonb, jsonb, jsonb) is 'For nodes: starts a run as a step of one that they hold, whose cursor then waits for its end. If it completes its result is the step''s; if not the cursor is due, with pending of that key saying how it ended in child_failed, and core_node.fail_step says what this means. Options as core.start_workflow, without idempotency_key; p_undo is how the step is undone once the child has completed. Outcomes: waits; cancelled; lost. Raises 55000 unless the transaction is read committed, NX003, NX004, NX005, NX006, NX019, NX116, NX601.';
