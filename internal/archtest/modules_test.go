@@ -40,6 +40,7 @@ var mayLink = map[string][]string{
 	"kv":                words,
 	"trigger":           words,
 	"outbox":            slices.Concat(words, pool, traces),
+	"workflow":          slices.Concat(words, pool, traces),
 	"operate":           words,
 	"schedule":          slices.Concat(words, pool, []string{"github.com/robfig/cron/v3"}),
 	"cronsync":          words,

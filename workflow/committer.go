@@ -1,0 +1,137 @@
+package workflow
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/nexuspg/nexus/internal/db"
+)
+
+const (
+	groupMost  = 200 // commits in one statement
+	committers = 2   // statements at once
+)
+
+// commit is a step that is done, on its way into the journal.
+type commit struct {
+	fence
+	entered   int
+	key, ord  *string
+	result    *string
+	undo      *string
+	op        string
+	output    *string
+	answer    chan answer
+	abandoned <-chan struct{} // closed when nobody waits for the answer
+}
+
+type answer struct {
+	outcome, detail string
+	err             error
+}
+
+// committing sends what has gathered, group by group, until no more comes. What somebody else has locked just then goes with the next group.
+func (r *runner) committing() {
+	var carried []*commit
+	for {
+		group := carried
+		if len(group) == 0 {
+			c, more := <-r.commits
+			if !more {
+				return
+			}
+			group = append(group, c)
+		}
+	gather:
+		for len(group) < groupMost {
+			select {
+			case c, more := <-r.commits:
+				if !more {
+					break gather
+				}
+				group = append(group, c)
+			default:
+				break gather
+			}
+		}
+		carried = r.send(group)
+	}
+}
+
+// send commits a group, and returns those that have to come again.
+func (r *runner) send(group []*commit) (again []*commit) {
+	answers, err := r.commitSteps(group)
+	switch {
+	case err == nil:
+	case db.Passes(err):
+		if db.Unavailable(err) {
+			r.h.Unavailable(err)
+		}
+		if r.h.Handling.Err() == nil {
+			<-time.After(resend)
+			answers = make([]answer, len(group)) // all again, but for those whose lease is over
+			break
+		}
+		for _, c := range group {
+			c.answer <- answer{err: err}
+		}
+		return nil
+	case len(group) > 1: // one of them is at fault
+		for _, c := range group {
+			again = append(again, r.send([]*commit{c})...)
+		}
+		return again
+	default:
+		answers = []answer{{err: err}}
+	}
+	for i, c := range group {
+		if a := answers[i]; a.err != nil || a.outcome != "" && a.outcome != busy {
+			c.answer <- a
+			continue
+		}
+		select {
+		case <-c.abandoned:
+			c.answer <- answer{outcome: lost, err: err}
+		default:
+			again = append(again, c)
+		}
+	}
+	return again
+}
+
+// resend is the pause before a group goes again that the database did not take.
+const resend = 50 * time.Millisecond
+
+// commitSteps is one statement. A commit without an answer was passed over.
+func (r *runner) commitSteps(group []*commit) ([]answer, error) {
+	n := len(group)
+	runs, tokens := make([]uuid.UUID, n), make([]uuid.UUID, n)
+	paths, ops := make([]string, n), make([]string, n)
+	epochs, pos, entered := make([]int32, n), make([]int32, n), make([]int32, n)
+	keys, ords, results, undos, outputs := make([]*string, n), make([]*string, n), make([]*string, n), make([]*string, n), make([]*string, n)
+	for i, c := range group {
+		runs[i], tokens[i], paths[i], ops[i], epochs[i], pos[i], entered[i] = c.run, c.token, c.path, c.op, c.epoch, c.pos, int32(c.entered) //nolint:gosec // few nodes
+		keys[i], ords[i], results[i], undos[i], outputs[i] = c.key, c.ord, c.result, c.undo, c.output
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), exchange)
+	defer cancel()
+	rows, err := r.h.Own.Query(ctx, `select n, outcome, coalesce(detail, '')
+		from core_node.commit_steps($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+		runs, paths, epochs, tokens, pos, entered, keys, ords, results, undos, ops, outputs)
+	if err != nil {
+		return nil, db.Error(ctx, "commit_steps", err)
+	}
+	defer rows.Close()
+	answers := make([]answer, n)
+	for rows.Next() {
+		var i int
+		var a answer
+		if err := rows.Scan(&i, &a.outcome, &a.detail); err != nil {
+			return nil, db.Error(ctx, "commit_steps", err)
+		}
+		answers[i-1] = a
+	}
+	return answers, db.Error(ctx, "commit_steps", rows.Err())
+}

@@ -1,0 +1,6 @@
+package workflow_test
+
+import "os"
+
+// long reports whether tests of full size are wanted.
+func long() bool { return os.Getenv("NEXUS_TEST_LONG") != "" }

@@ -1,0 +1,95 @@
+package workflow
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/db"
+)
+
+// headroom is how long before the end of a lease whoever could not renew it stops.
+func headroom(lease time.Duration) time.Duration { return min(2*time.Second, lease/4) }
+
+// renew keeps the leases of what is in hand, and stops what is lost or out of time.
+func (r *runner) renew(ctx context.Context) {
+	ticks := time.NewTicker(min(r.lease/10, 500*time.Millisecond))
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-ticks.C:
+			r.giveUp(now)
+			r.extend(ctx, now)
+		}
+	}
+}
+
+// extend renews what has used a third of its lease. All of it goes in one statement.
+func (r *runner) extend(ctx context.Context, now time.Time) {
+	var due []*hand
+	var runs, tokens []uuid.UUID
+	var paths []string
+	r.mu.Lock()
+	for h := range r.hands {
+		if h.until.Sub(now) < r.lease*2/3 && !h.over {
+			due, runs, tokens, paths = append(due, h), append(runs, h.run), append(tokens, h.token), append(paths, h.path)
+		}
+	}
+	r.mu.Unlock()
+	if due == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, min(exchange, max(r.lease/3, time.Second)))
+	defer cancel()
+	var gone []int
+	err := r.h.Own.QueryRow(ctx, "select core_node.extend_runs($1, $2, $3, $4)", runs, paths, tokens, r.lease).Scan(&gone)
+	if err != nil && db.Unavailable(err) {
+		go r.h.Unavailable(err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err == nil {
+		for i, h := range due {
+			if h.token == tokens[i] && h.path == paths[i] {
+				h.until = now.Add(r.lease)
+			}
+		}
+		for _, n := range gone {
+			if h := due[n-1]; r.hands[h] && h.path == paths[n-1] {
+				h.lose()
+			}
+		}
+	}
+	for h := range r.hands {
+		if time.Until(h.until) < headroom(r.lease) {
+			h.lose()
+		}
+	}
+}
+
+// lose stops a hand whose cursor is, or soon will be, somebody else's. The caller holds the lock.
+func (h *hand) lose() {
+	if h.over {
+		return
+	}
+	h.over = true
+	close(h.gone)
+	if h.call != nil {
+		h.call.Stop(nexus.ErrLeaseLost)
+	}
+}
+
+// giveUp gives up code that ignores the end of its context.
+func (r *runner) giveUp(now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for h := range r.hands {
+		if h.call != nil && h.call.Overdue(now) {
+			h.call.GiveUp()
+		}
+	}
+}

@@ -1,0 +1,217 @@
+package workflow
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// journal is what is known of a run: the results of what is done, and notes about what is under way.
+type journal struct {
+	results map[string][]byte
+	pending map[string][]byte
+
+	turns map[string]int // of loops: turns that are known to be over
+}
+
+func newJournal() *journal {
+	return &journal{results: map[string][]byte{}, pending: map[string][]byte{}, turns: map[string]int{}}
+}
+
+func (j *journal) has(key string) bool {
+	_, ok := j.results[key]
+	return ok
+}
+
+// over is how many turns of a loop are over, and whether it said after the last of them that it is done.
+func (j *journal) over(loop *node, scope []int) (turns int, done bool) {
+	key := keyOf(loop, scope)
+	turns = j.turns[key]
+	for {
+		said, ok := j.results[key+"#"+strconv.Itoa(turns+1)]
+		if !ok {
+			break
+		}
+		turns++
+		if string(said) == "true" {
+			return turns, true
+		}
+		j.turns[key] = turns
+	}
+	return turns, false
+}
+
+// what is next at a place.
+type what int
+
+const (
+	finish what = iota // nothing: the run or branch is over
+	do                 // the node itself
+	choose             // the case of a route
+	decide             // whether a loop is over
+	exceed             // nothing: a loop is out of turns
+	stray              // nothing: the journal names a case that is not declared
+)
+
+// place is the next thing of a cursor.
+type place struct {
+	what  what
+	node  *node
+	scope []int // turns and items; of decide: with the turn that is over
+}
+
+func (p place) key() string { return keyOf(p.node, p.scope) }
+func (p place) ord() []int  { return ordOf(p.node, p.scope) }
+
+// next is what comes next for the cursor of that path.
+func (f *flow) next(path string, j *journal) (place, error) {
+	if path == "" {
+		p, _ := walkAll(f.root.steps, nil, j)
+		return p, nil
+	}
+	n, scope, err := f.branch(path)
+	if err != nil {
+		return place{}, err
+	}
+	if n.kind == mapKind { // one item of it
+		p := place{what: do, node: n, scope: scope}
+		if j.has(p.key()) {
+			p = place{}
+		}
+		return p, nil
+	}
+	if p, ok := walk(n, scope, j); ok {
+		return p, nil
+	}
+	return place{}, nil // a walk that finds nothing says where it looked last
+}
+
+// branch is what a path leads to: a branch of a Parallel, or a Map with the number of the item in scope.
+func (f *flow) branch(path string) (n *node, scope []int, err error) {
+	parts := strings.Split(path, "/")
+	if len(parts)%2 != 0 {
+		return nil, nil, fmt.Errorf("workflow %s: no such path: %q", f.name, path)
+	}
+	for i := 0; i < len(parts); i += 2 {
+		name, turns, err := split(parts[i])
+		if err != nil {
+			return nil, nil, err
+		}
+		at := f.byName[name]
+		switch {
+		case at == nil:
+		case at.kind == mapKind:
+			item, err := strconv.Atoi(parts[i+1])
+			if err != nil {
+				return nil, nil, fmt.Errorf("workflow %s: path %q: %w", f.name, path, err)
+			}
+			n, scope = at, append(slices.Clone(turns), item)
+			continue
+		case at.kind == parallelKind:
+			k := slices.IndexFunc(at.steps, func(s *node) bool { return s.name == parts[i+1] })
+			if k >= 0 {
+				n, scope = at.steps[k], turns
+				continue
+			}
+		}
+		return nil, nil, fmt.Errorf("workflow %s: no such path: %q", f.name, path)
+	}
+	return n, scope, nil
+}
+
+// walkAll is what comes next of steps that run one after the other; ok is false if all are done.
+func walkAll(steps []*node, scope []int, j *journal) (_ place, ok bool) {
+	for _, n := range steps {
+		if p, ok := walk(n, scope, j); ok {
+			return p, true
+		}
+	}
+	return place{}, false
+}
+
+// walk is what comes next of one node.
+func walk(n *node, scope []int, j *journal) (_ place, ok bool) {
+	switch n.kind {
+	case sequenceKind:
+		return walkAll(n.steps, scope, j)
+	case routeKind:
+		p := place{what: choose, node: n, scope: scope}
+		chosen, ok := j.results[p.key()]
+		if !ok {
+			return p, true
+		}
+		for _, c := range n.steps {
+			if c.name == text(chosen) {
+				return walkAll(c.steps, scope, j)
+			}
+		}
+		p.what = stray
+		return p, true
+	case loopKind:
+		turns, done := j.over(n, scope)
+		if done {
+			return place{}, false
+		}
+		if turns >= n.most {
+			return place{what: exceed, node: n, scope: scope}, true
+		}
+		scope = append(slices.Clip(scope), turns+1)
+		if p, ok := walkAll(n.steps, scope, j); ok {
+			return p, true
+		}
+		return place{what: decide, node: n, scope: scope}, true
+	default:
+		p := place{what: do, node: n, scope: scope}
+		return p, !j.has(p.key())
+	}
+}
+
+// open are the branches of a Parallel that are not done.
+func open(n *node, scope []int, j *journal) (names []string) {
+	for _, b := range n.steps {
+		if _, ok := walk(b, scope, j); ok {
+			names = append(names, b.name)
+		}
+	}
+	return names
+}
+
+// newest is the newest result of n that there is for whoever is at a place: of the turn that they are in, else of one before.
+func (j *journal) newest(n *node, at *node, scope []int) (key string, ok bool) {
+	loops := n.loops()
+	var mine []int // turns of the loops that both are in
+	for i, l := range at.loops() {
+		if i < len(loops) && loops[i] == l && i < len(scope) {
+			mine = append(mine, scope[i])
+			continue
+		}
+		break
+	}
+	if at.kind == loopKind && len(mine) < len(loops) && loops[len(mine)] == at && len(scope) == len(mine)+1 {
+		mine = append(mine, scope[len(mine)]) // it decides about that turn
+	}
+	return j.search(n, loops, nil, mine)
+}
+
+func (j *journal) search(n *node, loops []*node, scope, mine []int) (key string, ok bool) {
+	if len(loops) == 0 {
+		key = keyOf(n, scope)
+		return key, j.has(key)
+	}
+	over, _ := j.over(loops[0], scope)
+	turn, inside := over+1, len(mine) > 0
+	if inside {
+		turn = mine[0]
+	}
+	for t := turn; t >= 1; t-- {
+		var rest []int
+		if inside && t == turn {
+			rest = mine[1:]
+		}
+		if key, ok = j.search(n, loops[1:], append(slices.Clip(scope), t), rest); ok {
+			return key, true
+		}
+	}
+	return "", false
+}
