@@ -26,6 +26,7 @@ func threeOfAll(t *testing.T) (*dbtest.DB, *shell) {
 		db.Exec("select core.outbox_register_queue($1, q, 3) from unnest('{jobs,more,other}'::text[]) q", ns)
 		db.Exec(`insert into core_private.sql_handlers (consumer_id, function, owner, created_by, created_at)
 			select consumer_id, 'app.f(jsonb)', 'nexus_consumer'::regrole, 'x', core.now() from core.consumers where namespace = $1 and name = 'default'`, ns)
+		db.Exec(`select core_node.register_workflow($1, 'w' || i, 1, '[{"name": "a", "kind": "step"}]'), core.start_workflow($1, 'w' || i) from generate_series(1, 3) i`, ns)
 		db.Exec("select core.schedule_task($1, 'nightly', '0 3 * * *', 'a')", ns)
 		db.Exec("select core.schedule_event($1, 'a', '{}', core.now() + interval '1 day')", ns)
 		db.Exec("select core.emit($1, 'a') from generate_series(1, 3)", ns)
@@ -45,7 +46,7 @@ func lists(t *testing.T, visit func(verb string, cmd *cobra.Command)) {
 	t.Helper()
 	seen := 0
 	each(t, func(cmd *cobra.Command) {
-		if slices.Contains([]string{"list", "group", "diff", "peek", "history", "audit", "sweeps", "attempts", "cursors"}, cmd.Name()) && !cmd.HasSubCommands() {
+		if slices.Contains([]string{"list", "group", "diff", "peek", "history", "audit", "sweeps", "attempts", "cursors", "definitions"}, cmd.Name()) && !cmd.HasSubCommands() {
 			seen++
 			visit(strings.TrimPrefix(cmd.CommandPath(), "nexus-node "), cmd)
 		}

@@ -43,7 +43,7 @@ var imports = map[string]string{
 	"prometheus": "github.com/prometheus/client_golang/prometheus", "otel": "go.opentelemetry.io/otel", "nexus": "github.com/nexuspg/nexus",
 	"node": "github.com/nexuspg/nexus/node", "queue": "github.com/nexuspg/nexus/queue", "schedule": "github.com/nexuspg/nexus/schedule",
 	"deadletter": "github.com/nexuspg/nexus/deadletter", "nexustest": "github.com/nexuspg/nexus/nexustest", "operate": "github.com/nexuspg/nexus/operate",
-	"webhook": "github.com/nexuspg/nexus/webhook", "sqlhandler": "github.com/nexuspg/nexus/sqlhandler", "ingress": "github.com/nexuspg/nexus/ingress", "sha256": "crypto/sha256", "kv": "github.com/nexuspg/nexus/kv", "outbox": "github.com/nexuspg/nexus/outbox", "log": "log",
+	"webhook": "github.com/nexuspg/nexus/webhook", "sqlhandler": "github.com/nexuspg/nexus/sqlhandler", "ingress": "github.com/nexuspg/nexus/ingress", "sha256": "crypto/sha256", "kv": "github.com/nexuspg/nexus/kv", "outbox": "github.com/nexuspg/nexus/outbox", "workflow": "github.com/nexuspg/nexus/workflow", "log": "log",
 }
 
 // The Go of the pages compiles and passes vet, in a module that is not this one, as it does for whoever copies it. What is no

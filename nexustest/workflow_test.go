@@ -1,0 +1,91 @@
+package nexustest_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/nexuspg/nexus"
+
+	"github.com/nexuspg/nexus/nexustest"
+	"github.com/nexuspg/nexus/workflow"
+)
+
+// A workflow that takes months is tested in a moment, with its retries and what it undoes.
+func TestFinish(t *testing.T) {
+	t.Parallel()
+	env := nexustest.New(t, "shop")
+	w := workflow.New[int, int]("patient")
+	var at []time.Duration
+	began := env.Now()
+	tick := func() { at = append(at, env.Now().Sub(began)) }
+	workflow.Step(w, "first", func(context.Context, *workflow.Run[int]) (int, error) { tick(); return 1, nil }).
+		Compensate(func(context.Context, *workflow.Run[int], int) error { tick(); return nil })
+	workflow.Sleep(w, "long", 90*24*time.Hour)
+	asked := workflow.WaitForSignal[int](w, "asked", time.Hour)
+	last := workflow.Step(w, "last", func(_ context.Context, r *workflow.Run[int]) (int, error) {
+		tick()
+		if r.Attempt < r.Input {
+			return 0, errors.New("not yet")
+		}
+		return r.Attempt, nil
+	})
+	last.Retry = nexus.RetryPolicy{MaxAttempts: 3, Base: time.Minute, Jitter: -1}
+	w.Returns(func(r *workflow.Run[int]) (int, error) {
+		if asked.Result(r) != nil {
+			return 0, errors.New("nobody has asked")
+		}
+		return last.Result(r), nil
+	})
+	n := newNode(env)
+	n.Add(w)
+	env.Work(n) // registers it
+	run := func(in int) (int, []string, error) {
+		at = nil
+		began = env.Now()
+		id, _, err := w.Start(t.Context(), env.Pool, "shop", in, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := nexustest.Finish(env, n, w, id)
+		return out, env.Journal(id), err
+	}
+	day := 24 * time.Hour
+	out, journal, err := run(2)
+	if want := []time.Duration{0, 90*day + time.Hour, 90*day + time.Hour + time.Minute}; err != nil || out != 2 || !slices.Equal(at, want) {
+		t.Errorf("%d %v at %v, want %v", out, err, at, want)
+	}
+	if want := []string{"first", "long", "asked", "last"}; !slices.Equal(journal, want) {
+		t.Errorf("journal %v", journal)
+	}
+	_, journal, err = run(9)
+	if e, ok := errors.AsType[*workflow.RunError](err); !ok || e.Status != "failed" || e.Step != "last" {
+		t.Errorf("%v", err)
+	}
+	if want := []string{"first", "first~undo", "long", "asked", "last failed"}; !slices.Equal(journal, want) {
+		t.Errorf("journal %v", journal)
+	}
+}
+
+// A signal is sent before.
+func TestFinishWithASignal(t *testing.T) {
+	t.Parallel()
+	env := nexustest.New(t, "shop")
+	w := workflow.New[int, int]("asks")
+	workflow.WaitForSignal[int](w, "answer", 0)
+	n := newNode(env)
+	n.Add(w)
+	env.Work(n)
+	id, _, err := w.Start(t.Context(), env.Pool, "shop", 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := workflow.Signal(t.Context(), env.Pool, id, "answer", 1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := nexustest.Finish(env, n, w, id); err != nil {
+		t.Error(err)
+	}
+}
