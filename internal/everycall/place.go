@@ -88,6 +88,7 @@ begin
 	insert into core.delivery_errors (namespace, consumer, queue_name, msg_id, event_type, attempt, action, error, failed_at)
 	values (ns, 'default', queue, 2, made, 1, 'retry', ns || ' error', core.now());
 	task := core.schedule_task(ns, 'nightly', '0 3 * * *', made, jsonb_build_object('secret', ns));
+	perform core.create_trigger(ns, 'sparedead', '{"dead_letter": {"source": "workflow_step"}}', 'go:spare'), core.create_trigger(ns, 'sparecron', '{"cron": {"task": "nightly"}}', 'go:spare');
 	perform core.run_task_now(task);
 	perform core.backfill_task(task, core.now() - interval '2 days', core.now());
 	perform core.schedule_event(ns, made, jsonb_build_object('secret', ns), core.now() + interval '1 day');
