@@ -1,0 +1,88 @@
+package workflow_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/nexuspg/nexus/internal/dbtest"
+	"github.com/nexuspg/nexus/node"
+	"github.com/nexuspg/nexus/workflow"
+)
+
+// ordered is a workflow of these steps, of which "go" waits for a signal.
+func ordered(db *dbtest.DB, version int, names ...string) *workflow.Workflow[order, int] {
+	w := workflow.New[order, int]("w")
+	w.Version = version
+	for _, name := range names {
+		if name == "go" {
+			workflow.WaitForSignal[int](w, name, 0)
+			continue
+		}
+		s := workflow.Step(w, name, func(ctx context.Context, r *run) (int, error) { return 1, note(ctx, db.Pool, r.ID, r.Step, version) })
+		s.Timeout = time.Duration(version) * time.Minute // no part of what has to fit
+	}
+	w.Returns(func(*run) (int, error) { return version, nil })
+	return w
+}
+
+// holds: W11
+// A run goes on with new code that begins as it has begun, and is left alone by code that does not.
+func TestNewCode(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	stop := start(t, db, node.Config{ID: "old"}, ordered(db, 1, "a", "go", "b"))
+	id := begin(t, db, ordered(db, 1, "a", "go", "b"), order{}, nil)
+	db.Wait(`select exists (select from core_private.workflow_cursors where state = 'W')`)
+	stop()
+
+	stop = start(t, db, node.Config{ID: "other"}, ordered(db, 2, "x", "go", "b"))
+	if _, err := workflow.Signal(t.Context(), db.Pool, id, "go", 1); err != nil {
+		t.Fatal(err)
+	}
+	db.Advance(time.Minute)
+	db.Exec("select core.tick()")
+	db.Wait(`select why like '%definition_mismatch%' from core.workflow_waits where run_id = $1`, id)
+	if got := dbtest.Get[string](db, inOrder); got != "a" {
+		t.Errorf("code that does not fit did %s", got)
+	}
+	stop()
+
+	next := ordered(db, 3, "a", "go", "b", "c")
+	start(t, db, node.Config{ID: "new"}, next)
+	db.Advance(time.Minute)
+	db.Exec("select core.tick()")
+	if out, err := await(t, db, next, id); err != nil || out != 3 {
+		t.Error(out, err)
+	}
+	if got := dbtest.Get[string](db, `select string_agg(what || attempt, ' ' order by n) from public.effect`); got != "a1 b3 c3" {
+		t.Errorf("effects, with the version: %s", got)
+	}
+}
+
+// holds: W13 (concurrency)
+// No more runs are in hand at once than the workflow says, on all nodes.
+func TestConcurrency(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	hold := make(chan struct{})
+	w := workflow.New[order, int]("w")
+	w.Concurrency = 2
+	workflow.Step(w, "a", func(ctx context.Context, r *run) (int, error) {
+		<-hold
+		return 1, note(ctx, db.Pool, r.ID, "a", r.Attempt)
+	})
+	start(t, db, node.Config{}, w)
+	start(t, db, node.Config{}, w)
+	db.Exec(`select core.start_workflow($1, 'w') from generate_series(1, 6)`, ns)
+	const inHand = `select count(*) from core_private.workflow_cursors where token is not null`
+	db.Wait(`select (` + inHand + `) = 2`)
+	for range 4 {
+		hold <- struct{}{}
+		if n := dbtest.Get[int64](db, inHand); n > 2 {
+			t.Errorf("%d are in hand", n)
+		}
+	}
+	close(hold)
+	db.Wait(`select count(*) = 6 from core_private.workflow_runs where status = 'completed'`)
+}
