@@ -47,7 +47,7 @@ func TestAFreshDatabase(t *testing.T) {
 	want := map[string]State{
 		"connection": OK, "server version": OK, "pgmq": OK, "pg_cron": OK, "pg_cron preload": OK, "pg_cron database": Warn, "pg_partman": OK,
 		"privileges": Warn, "schema": OK, "partitions ahead": OK, "partition owners": OK, "default partition": OK, "lost queues": OK, "tick": OK, "pg_cron jobs": OK, "pg_cron runs": OK, "pg_cron load": OK, "sweeps": OK, "lost nodes": OK,
-		"dead letters": OK, "webhooks": OK, "consumers": OK, "SQL handlers": OK, "nexus:work": OK, "broadcasts": OK, "lanes": OK, "abandoned executions": OK, "queue tables": OK, "xmin horizon": OK, "locks": OK, "dead rows": OK, "wake-ups": OK, "clock": OK, "publications": OK, "stuck leases": OK, "last fetch": OK,
+		"dead letters": OK, "webhooks": OK, "consumers": OK, "SQL handlers": OK, "nexus:work": OK, "broadcasts": OK, "lanes": OK, "abandoned executions": OK, "triggers": OK, "claims": OK, "queue tables": OK, "xmin horizon": OK, "locks": OK, "dead rows": OK, "wake-ups": OK, "clock": OK, "publications": OK, "stuck leases": OK, "last fetch": OK,
 	}
 	checks := examine(t, db.Owner)
 	if d := cmp.Diff(want, states(checks)); d != "" {
@@ -175,6 +175,15 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 		{"abandoned executions", `select core.create_namespace('shop'); insert into core.abandoned_executions (inbox_id, namespace, target, status, why, created_at)
 			select gen_random_uuid(), 'shop', 'go:price', 200, w, core.now() from unnest(array['nobody waits', 'nobody waits', 'not taken']) w`,
 			Warn, "shop/go:price ended 2 times when nobody waited, and 1 replies were not taken", "core.abandoned_executions"},
+		{"triggers", `select core.create_namespace('shop'); select core.create_trigger('shop', 'mail', '{"event": {"pattern": "a"}}', 'go:mail'); select core.emit('shop', 'a', '1', '{"depth": 9}')`,
+			Warn, "shop/mail: no live node handles go:mail, shop/mail: 1 event lay too deep for it", "select core.disable_trigger('shop', 'mail', true);"},
+		{"triggers", `select core.create_namespace('shop'); select core.create_trigger('shop', 'mail', '{"event": {"pattern": "a"}}', 'go:mail'); update core.triggers set registered_by_principal = 4000000000`,
+			Warn, "has no right to it any more", "core.hand_over_triggers"},
+		{"triggers", `select core.create_namespace('shop'); insert into core.handlers (namespace, key, kind, function, owner, registered_by, created_by, created_at)
+			values ('shop', 'sql:gone', 'sql', 'public.gone(jsonb)', 'nexus_owner', 'nexus_owner', 'x', core.now()); select core.create_trigger('shop', 'mail', '{"event": {"pattern": "a"}}', 'sql:gone')`,
+			Warn, "the function of sql:gone is gone", "core.handlers"},
+		{"claims", `select core.create_namespace('shop'); insert into core.dead_letters (namespace, source_kind, source_ref, payload, attempts, failed_at, reason, status, claim_token, deadline, claimed_by)
+			values ('shop', 'task', '1', '1', 1, core.now(), 'r', 'reprocessing', gen_random_uuid(), core.now() - interval '1 min', 'olga')`, Warn, "shop: 1 claim of olga", "core.dead_letter_claims"},
 		{"pg_cron jobs", "delete from cron.job where jobname = 'nexus:tick'", Warn, "nexus:tick is missing", "nexus-node cron apply"},
 		{"pg_cron jobs", `insert into cron.job (schedule, command, database, username, jobname)
 			values ('* * * * *', 'select core.tick()', current_database(), 'nexus_owner', 'theirs')`, Warn, "theirs is foreign_owner: it belongs to nexus_owner", "select cron.unschedule("},

@@ -49,7 +49,7 @@ func Register(reg prometheus.Registerer) (*Metrics, error) {
 	m.vecs = append(m.vecs, m.running)
 	for _, d := range []telemetry.Metric{
 		telemetry.EventsEmitted, telemetry.HeartbeatAge, telemetry.FetchAge, telemetry.Ready, telemetry.HandlersStuck, telemetry.QueueMessages,
-		telemetry.QueueOldest, telemetry.QueuesLost, telemetry.DeadLetters, telemetry.DeadLettersClaimed, telemetry.AbandonedExecutions, telemetry.BroadcastLag, telemetry.BroadcastsMissed, telemetry.SweepAge, telemetry.SweepInterval, telemetry.SweepFailures, telemetry.SampleAge,
+		telemetry.QueueOldest, telemetry.QueuesLost, telemetry.DeadLetters, telemetry.DeadLettersClaimed, telemetry.AbandonedExecutions, telemetry.Triggers, telemetry.TriggerDrops, telemetry.BroadcastLag, telemetry.BroadcastsMissed, telemetry.SweepAge, telemetry.SweepInterval, telemetry.SweepFailures, telemetry.SampleAge,
 	} {
 		m.asked[d.Name] = prometheus.NewDesc(d.Name, d.Help, d.Labels, nil)
 	}

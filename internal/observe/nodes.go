@@ -54,11 +54,13 @@ type sample struct {
 		Parked   float64 `json:"parked"`
 		Oldest   float64 `json:"oldest_seconds"`
 	} `json:"queues"`
-	LostQueues  float64  `json:"lost_queues"`
-	DeadLetters float64  `json:"dead_letters"`
-	Abandoned   float64  `json:"abandoned_executions"`
-	Claimed     float64  `json:"dead_letters_claimed"`
-	Broadcasts  struct { // zero where no node handles any
+	LostQueues   float64            `json:"lost_queues"`
+	DeadLetters  float64            `json:"dead_letters"`
+	Abandoned    float64            `json:"abandoned_executions"`
+	Claimed      float64            `json:"dead_letters_claimed"`
+	Triggers     map[string]float64 `json:"triggers"` // by state
+	TriggerDrops float64            `json:"trigger_drops"`
+	Broadcasts   struct {           // zero where no node handles any
 		Lag    float64 `json:"lag_seconds"`
 		Missed float64 `json:"missed"`
 	} `json:"broadcasts"`
@@ -148,6 +150,10 @@ func (m *Metrics) collectNodes(ch chan<- prometheus.Metric) {
 		gauge(telemetry.SampleAge, found.Age+since, name)
 		gauge(telemetry.DeadLetters, found.DeadLetters, name)
 		gauge(telemetry.AbandonedExecutions, found.Abandoned, name)
+		gauge(telemetry.TriggerDrops, found.TriggerDrops, name)
+		for state, v := range found.Triggers {
+			gauge(telemetry.Triggers, v, name, state)
+		}
 		gauge(telemetry.DeadLettersClaimed, found.Claimed, name)
 		gauge(telemetry.QueuesLost, found.LostQueues, name)
 		gauge(telemetry.BroadcastLag, found.Broadcasts.Lag, name)

@@ -100,6 +100,10 @@ var (
 		"Unresolved dead letters that somebody holds a claim on; 10,001 means that many or more.", nil}
 	AbandonedExecutions = Metric{"nexus_executions_abandoned", Gauge, perSpace,
 		"Runs of handlers for requests whose reply nobody got, of the last 7 days; 10,001 means that many or more.", nil}
+	Triggers = Metric{"nexus_triggers", Gauge, append(perSpace[:1:1], LabelState),
+		"Triggers by state: enabled, disabled or held.", nil}
+	TriggerDrops = Metric{"nexus_trigger_drops", Gauge, perSpace,
+		"What triggers did not deliver in the last 7 days, since the event lay too deep or the trigger was deleted; 10,001 means that many or more.", nil}
 	BroadcastLag = Metric{"nexus_broadcast_lag_seconds", Gauge, perSpace,
 		"Age of the oldest broadcast that a live node of the namespace has not handled; 0 where there is none, or no node handles broadcasts.", nil}
 	BroadcastsMissed = Metric{"nexus_broadcasts_missed", Gauge, perSpace,
@@ -120,6 +124,6 @@ func Metrics() []Metric {
 		EventsEmitted, EventsDelivered, EventsRetried, EventsDeadLettered, EventsReleased, LeasesLost, ClaimsHeldBack,
 		HandlerDuration, HandlersRunning, PickupLag, ClaimBatch, Requests, RequestDuration,
 		HeartbeatAge, FetchAge, Ready, HandlersStuck,
-		QueueMessages, QueueOldest, QueuesLost, DeadLetters, DeadLettersClaimed, AbandonedExecutions, BroadcastLag, BroadcastsMissed, SweepAge, SweepInterval, SweepFailures, SampleAge,
+		QueueMessages, QueueOldest, QueuesLost, DeadLetters, DeadLettersClaimed, AbandonedExecutions, Triggers, TriggerDrops, BroadcastLag, BroadcastsMissed, SweepAge, SweepInterval, SweepFailures, SampleAge,
 	}
 }

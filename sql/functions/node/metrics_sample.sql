@@ -69,6 +69,20 @@ begin
                       from core.abandoned_executions a
                      where a.namespace = p_namespace
                      limit 10001) a),
+            'triggers', (
+                select jsonb_build_object(
+                           'enabled', count(*) filter (where t.enabled),
+                           'disabled', count(*) filter (where not t.enabled and not t.held),
+                           'held', count(*) filter (where t.held))
+                  from core.triggers t
+                 where t.namespace = p_namespace),
+            'trigger_drops', (
+                select count(*)
+                  from (
+                    select
+                      from core.trigger_drops d
+                     where d.namespace = p_namespace
+                     limit 10001) d),
             'broadcasts', (
                 select jsonb_build_object(
                            'lag_seconds', coalesce(extract(epoch from v_now - min(u.oldest)), 0),
@@ -107,4 +121,4 @@ begin
           from core_private.metric_samples m
          where m.namespace = p_namespace);
 end $$;
-comment on function core_node.metrics_sample(text, interval) is 'For nodes: the queues of a namespace by consumer (lost: its table is missing), how many queues are lost, its unresolved dead letters, those of them that are claimed, and abandoned executions (each counted up to 10,001), the lag of its broadcasts (null: no node handles any) and the sweeps, counted at most once in p_max_age, whoever asks. Raises NX006, NX101, NX401, NX402.';
+comment on function core_node.metrics_sample(text, interval) is 'For nodes: the queues of a namespace by consumer (lost: its table is missing), how many queues are lost, its unresolved dead letters, those of them that are claimed, abandoned executions and what triggers dropped (each counted up to 10,001), its triggers by state, the lag of its broadcasts (null: no node handles any) and the sweeps, counted at most once in p_max_age, whoever asks. Raises NX006, NX101, NX401, NX402.';
