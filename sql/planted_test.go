@@ -89,7 +89,7 @@ var arguments = map[string]string{
 	"p_run": "'00000000-0000-7000-8000-00000000f10e'", "p_run_id": "'00000000-0000-7000-8000-00000000f10e'", "p_runs": "array['00000000-0000-7000-8000-00000000f10e']", "p_path": "''", "end_branch p_path": "'p/a'", "p_paths": "array['']", "p_epoch": "1",
 	"p_epochs": "array[1]", "p_token": "'00000000-0000-7000-8000-00000000f10e'", "p_pos": "0", "p_entered": "0", "p_ord": "array[1]", "commit_steps p_pos": "array[0]", "commit_steps p_entered": "array[0]", "commit_steps p_keys": "array['a']",
 	"p_ords": "array['{1}']", "p_results": "array['1']", "p_undos": "array[null]", "p_ops": "array['next']", "p_outputs": "array[null]", "p_defs": "array[1]", "p_workflow": "'w'", "p_version": "1", "fork_workflow p_step": "'a'",
-	"p_steps": `'[{"name": "a", "kind": "step"}]'`, "p_action": "'retry'", "p_kind": "'sleep'", "wait_step p_key": "'a'", "fail_step p_key": "'a'", "fan_out p_key": "'a'", "start_child p_key": "'a'", "undo_step p_key": "'a'", "undo_tx_step p_key": "'a'", "commit_tx_step p_key": "'a'", "p_op": "'next'", "end_branch p_key": "'a'",
+	"p_steps": `'[{"name": "a", "kind": "step"}]'`, "p_action": "'retry'", "p_kind": "'sleep'", "commit_step p_key": "'a'", "p_result": "'1'", "wait_step p_key": "'a'", "fail_step p_key": "'a'", "fan_out p_key": "'a'", "start_child p_key": "'a'", "undo_step p_key": "'a'", "undo_tx_step p_key": "'a'", "commit_tx_step p_key": "'a'", "p_op": "'next'", "end_branch p_key": "'a'",
 	"p_branches": "array['b']", "p_progress": "'1'", "signal_workflow p_name": "'go'", "register_workflow p_name": "'x'", "fail_undo p_error": "'e'",
 	"p_lane_id": "1", "p_lane_ids": "array[1]", "p_tokens": "array[pg_catalog.gen_random_uuid()]",
 }

@@ -115,6 +115,7 @@ var All = map[string]Function{
 		"p_undos": "array[null]::text[]", "p_ops": "'{next}'", "p_outputs": "array[null]::text[]"}},
 	"commit_tx_step":        {By: ByID, Refuses: "NX301", Arguments: map[string]string{"p_key": "'a'", "p_op": "'next'"}},
 	"undo_tx_step":          {By: ByID, Refuses: "NX301", Arguments: map[string]string{"p_key": "'a'"}},
+	"commit_step":           {By: ByID, Arguments: map[string]string{"p_key": "'a'", "p_result": "'1'"}},
 	"end_branch":            {By: ByID, Arguments: map[string]string{"p_path": "'p/a'"}},
 	"fail_step":             {By: ByID, Arguments: map[string]string{"p_key": "'a'"}},
 	"wait_step":             {By: ByID, Arguments: map[string]string{"p_key": "'a'", "p_kind": "'sleep'", "p_for": "'1 s'"}},

@@ -50,6 +50,12 @@ func (w *worker) Work(ctx context.Context, limit int) (int, error) {
 	defer w.drop()
 	for ctx.Err() == nil && w.did.All() < limit {
 		b, err := w.next(ctx, min(atOnce, limit-w.did.All()))
+		if err == nil && b == nil {
+			var undone bool
+			if undone, err = w.undo(ctx); undone {
+				continue
+			}
+		}
 		if err != nil || b == nil {
 			return w.did.All(), err
 		}
@@ -65,11 +71,18 @@ func (w *worker) work(ctx context.Context) error {
 	pause, called := firstPause, time.Time{}
 	for ctx.Err() == nil {
 		b, err := w.next(ctx, atOnce)
+		undone := false
+		if err == nil && b == nil && ctx.Err() == nil && w.conn != nil {
+			undone, err = w.undo(ctx)
+		}
 		switch {
 		case ctx.Err() != nil && b == nil:
 			continue
 		case err != nil:
 			return err
+		case undone:
+			pause = firstPause
+			continue
 		case b == nil && pause >= min(w.host.Poll, idleAfter) && time.Since(called) >= callAgain:
 			// It has been idle for a while. What was emitted before the flag is up calls nobody, so it looks once more.
 			if err := w.call(ctx); err != nil {

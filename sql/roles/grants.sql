@@ -131,6 +131,7 @@ begin
       ('core_node.commit_steps', '{nexus_consumer}'),
       ('core_node.commit_tx_step', '{nexus_consumer}'),
       ('core_node.undo_tx_step', '{nexus_consumer}'),
+      ('core_node.commit_step', '{nexus_consumer}'),
       ('core_node.end_branch', '{nexus_consumer}'),
       ('core_node.fail_step', '{nexus_consumer}'),
       ('core_node.wait_step', '{nexus_consumer}'),

@@ -22,24 +22,6 @@ begin
         perform core_private.require_read_committed('core_node.commit_steps');
     end if;
     v_now := core_private.now();
-    if not v_many and p_ops[1] = 'next' and octet_length(p_results[1]) < 200
-       and strpos(p_results[1], E'\\u0000') = 0 then
-        update core_private.workflow_cursors c
-           set pos = c.pos + 1, entered = p_entered[1], attempt = 0, deaths = 0
-         where c.run_id = p_runs[1] and c.path = p_paths[1] and c.epoch = p_epochs[1] and c.token = p_tokens[1]
-           and c.pos = p_pos[1] and c.state = 'R' and c.cancel is null;
-        if found then
-            insert into core_private.workflow_journal as j (run_id, key, ord, status, result, completed_at, undo)
-            values (p_runs[1], p_keys[1], p_ords[1]::integer[], 'c', p_results[1]::jsonb, v_now, p_undos[1]::jsonb)
-            on conflict (run_id, key) do update
-               set status = 'c', result = excluded.result, error = null, attempts = j.attempts + 1,
-                   completed_at = excluded.completed_at, undo = coalesce(excluded.undo, j.undo);
-            n := 1;
-            outcome := 'ok';
-            return next;
-            return;
-        end if;
-    end if;
     if cardinality(p_runs) = 0 or p_runs is null then
         return;
     end if;

@@ -1,5 +1,5 @@
--- The last statement of a transaction in which a step has written: where it does not commit the step, the transaction must
--- not either.
+-- The last statement of a transaction in which a step has written: where it does not commit the step, the transaction
+-- must not either.
 create or replace function core_node.commit_tx_step(
     p_run uuid, p_path text, p_epoch integer, p_token uuid, p_pos integer, p_entered integer, p_key text,
     p_ord integer[], p_result jsonb = null, p_undo jsonb = null, p_op text = 'next', p_output jsonb = null,
@@ -14,6 +14,12 @@ begin
         select e.outcome, e.next_path
           into outcome, detail
           from core_node.end_branch(p_run, p_path, p_epoch, p_token, p_pos, p_key, p_ord, p_result, p_undo) e;
+    elsif p_op = 'next' then
+        select c.outcome, c.detail
+          into outcome, detail
+          from core_node.commit_step(
+                   p_run, p_path, p_epoch, p_token, p_pos, p_entered, p_key, p_ord,
+                   coalesce(p_result, 'null')::text, p_undo::text) c;
     else
         select c.outcome, c.detail
           into outcome, detail

@@ -13,6 +13,8 @@ declare
     v_input jsonb;
 begin
     perform core_private.require_duty(p_namespace, 'produce');
+    -- Whoever drops the namespace is waited for, or waits and sees the run.
+    perform core_private.keep_namespace(p_namespace);
     v_def := core_private.newest_definition(p_namespace, p_workflow);
     if v_def is null then
         perform core_private.fail_unknown_workflow(p_namespace, p_workflow);

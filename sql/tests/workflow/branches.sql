@@ -84,3 +84,9 @@ select is(pg_temp.fan('', 'par', '{2}', '{a,b}'), 'waits', 'two branches');
 select pg_temp.claim(1);
 select is((select string_agg(pg_temp.fail(k.path, 'q', '{2,1}'), '') from core_private.workflow_cursors k where token is not null), 'failed', 'one fails before the other one is begun');
 select is((select row(w.status, w.error ->> 'step')::text from core_private.workflow_runs w join r2 using (run_id)), '(failed,q)', 'nothing was to be undone: failed at once');
+-- Items begin in their order, which is not that of their names.
+select core.start_workflow('shop', 'w');
+select pg_temp.claim();
+select is((select core_node.fan_out(k.run_id, '', k.epoch, k.token, k.pos, 3, 'm', '{3}', null, '[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]', 3) from core_private.workflow_cursors k where k.path = '' and k.token is not null), 'waits', 'a dozen items');
+select is((select string_agg(path, ' ' order by path) from core_private.workflow_cursors where path <> ''), 'm/0 m/1 m/2', 'the first three are begun');
+select is((select next_item from core_private.workflow_cursors where path = ''), 3, 'and the fourth is next');

@@ -32,6 +32,14 @@ select is(pg_temp.commit(0, 'a', p_result => E'"\\u0000"'), 'too_big unsupported
 select is((select count(*) from core_private.workflow_journal), 0::bigint, 'and nothing was written');
 select is(pg_temp.commit(0, 'a'), 'ok', 'committed');
 select is(pg_temp.commit(0, 'a'), 'already', 'and again');
+create function pg_temp.commit_one(p_pos int, p_key text, p_token uuid = null, p_result text = '1') returns text language sql as $$
+  select concat_ws(' ', outcome, left(detail, 20)) from c, core_node.commit_step(c.run_id, c.path, c.epoch, coalesce(p_token, c.token), p_pos, 1, p_key, array[p_pos + 1], p_result) $$;
+update core_private.workflow_cursors set pos = 0; delete from core_private.workflow_journal;
+select is(pg_temp.commit_one(0, 'a', gen_random_uuid()), 'lost', 'alone: another token');
+select is(pg_temp.commit_one(1, 'a'), 'lost', 'another place');
+select is(pg_temp.commit_one(0, 'a', null, E'"\\u0000"'), 'too_big unsupported Unicode ', 'what cannot be stored');
+select is(pg_temp.commit_one(0, 'a'), 'ok', 'committed');
+select is(pg_temp.commit_one(0, 'a'), 'already', 'and again');
 select is(pg_temp.commit(1, 'b', 'end', '{"done": true}'), 'ok', 'the last step ends the run');
 select is(pg_temp.commit(1, 'b', 'end', '{"done": true}'), 'already', 'and again');
 select is((select row(status, result, finished_at is not null)::text from core_private.workflow_runs), '(completed,"{""done"": true}",t)', 'completed');

@@ -60,9 +60,9 @@ var views = map[string][]look{
 	"unresolved_dead_letters":  {{"order by dead_letter_id limit 100", 20}, {"where namespace = 'ns5' order by dead_letter_id desc limit 100", 840}},
 	"webhook_status":           {{"", 20}},
 	"workflow_definitions":     {{"", 900}, {"where namespace = 'ns5'", 100}},
-	"workflow_runs":            {{"where namespace = 'ns5' order by created_at desc limit 100", 1500}, {"where namespace = 'ns5' and run_id = '01900000-0000-7000-8000-00000000f10e'", 40}},
+	"workflow_runs":            {{"where namespace = 'ns5' order by created_at desc limit 100", 5300}, {"where namespace = 'ns5' and run_id = '01900000-0000-7000-8000-00000000f10e'", 40}},
 	"workflow_steps":           {{"where run_id = (select run_id from core.workflow_runs where namespace = 'ns5' limit 1)", 200}},
-	"workflow_waits":           {{"where namespace = 'ns5' limit 100", 1500}},
+	"workflow_waits":           {{"where namespace = 'ns5' limit 100", 4200}},
 	"trigger_status":           {{"", 20}},
 	"upcoming":                 {{"order by due_at limit 100", 23}, {"where namespace = 'ns5' order by due_at limit 100", 48}},
 }
