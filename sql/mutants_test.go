@@ -111,6 +111,8 @@ var mutants = []mutant{
 	{"T1 a task fires", "core_private.emit_slots", []string{"v_plan.ctes || v_fire.ctes ||", "v_plan.ctes ||"}, "triggers/fire", false},
 	{"T1 what is delayed waits", "core_private.fire_plan", []string{"where h.due_at is null and not h.too_deep", "where not h.too_deep"}, "triggers/fire", false},
 	{"T2 filters hold", "core_private.fire_triggers", []string{"and (r.filter is null or p_payload @> r.filter)", ""}, "triggers/fire", false},
+	{"T2 those with a key too", "core_private.fire_triggers", []string{"               and p_payload @> r.filter) x;", ") x;"}, "triggers/fire", false},
+	{"T2 too many patterns are told by their first parts", "core_private.note_patterns", []string{"v_known || core_private.first_part(new.pattern)", "v_known"}, "triggers/create", false},
 	{"T2 filters hold in a batch", "core_private.fire_plan", []string{"where h.filter is null or s.payload @> h.filter", ""}, "triggers/fire", false},
 	{"T2 a number is one", "core_private.scalar_key", []string{"trim_scale(p_value::numeric)::text", "p_value::text"}, "triggers/fire", false},
 	{"T2 each prefix", "core_private.patterns_of", []string{"translate(substr(p_event_type, v_at + 1), ':', '.')", "substr(p_event_type, v_at + 1)"}, "triggers/fire", false},

@@ -6,3 +6,5 @@ alter table core.triggers
 
 drop view if exists core.trigger_status; -- it has other columns
 drop function if exists core_private.trigger_state(uuid); -- it returns more
+
+comment on column core.namespaces.trigger_patterns is 'The patterns of its enabled event triggers; beyond 100 > and what stands before the first dot or colon of each, beyond 100 of these {*}; NULL: it has none. Kept by a trigger of core_private.event_routes.';

@@ -1,4 +1,5 @@
--- By look-up and not by comparison: few patterns can match a type.
+-- By look-up and not by comparison: few patterns can match a type. The last one is the mark of its first part, which
+-- no pattern is: it stands for patterns that are too many to be listed.
 create or replace function core_private.patterns_of(p_event_type text)
 returns text[]
 language plpgsql immutable
@@ -15,6 +16,6 @@ begin
         v_at := v_at + v_n;
         v_patterns := v_patterns || (left(p_event_type, v_at) || '*');
     end loop;
-    return v_patterns;
+    return v_patterns || core_private.first_part(p_event_type);
 end $$;
-comment on function core_private.patterns_of(text) is 'Every pattern that matches an event type, as core_private.matches has it.';
+comment on function core_private.patterns_of(text) is 'Every pattern that matches an event type, as core_private.matches has it, and core_private.first_part of it.';

@@ -52,6 +52,9 @@ select core.enable_trigger('shop', 'german');
 select core.emit_batch('shop', array['order.made', 'order.made'], array['{"country": "DE", "lines": [{"sku": 7}]}', '{"country": "DE", "lines": [{"sku": 8}]}']::jsonb[]);
 select is(array_length(array_positions(array(select split_part(g, ' ', 3) from unnest(pg_temp.got()) g), 'german'), 1), 1, 'filters hold in a batch');
 select core.disable_trigger('shop', 'german');
+select isnt(pg_temp.t('nested', 'nest', '{"a": {"b": 1}}'), null, 'a filter without a scalar at its top');
+select core.emit('shop', 'nest', p::jsonb) from unnest(array['{"a": {"b": 2}}', '{"a": {"b": 1}, "c": 2}']) p;
+select is(cardinality(pg_temp.got()), 1, 'holds as well');
 -- consumers of their own
 select isnt(pg_temp.t('slow', 'slow.*', p_options => '{"consumer": "slow"}'), null, 'a consumer of its own');
 select isnt(pg_temp.t('also', 'slow.*'), null, 'beside one of the others');
@@ -62,7 +65,7 @@ do $$ begin perform core.emit('shop', 'order.made'); raise 'no'; exception when 
 select is(pg_temp.got(), '{}', 'what is rolled back leaves nothing');
 -- what would happen
 set session authorization t_app; set search_path = tap, pg_catalog;
-select is((select array_agg(name || ': ' || coalesce(why, '-') order by name) from core.test_triggers('shop', 'order.made')), '{"all: disabled","also: pattern","colon: disabled","exact: no live node handles the target","german: disabled","slow: pattern"}', 'what would fire, and why not');
+select is((select array_agg(name || ': ' || coalesce(why, '-') order by name) from core.test_triggers('shop', 'order.made')), '{"all: disabled","also: pattern","colon: disabled","exact: no live node handles the target","german: disabled","nested: pattern","slow: pattern"}', 'what would fire, and why not');
 select is((select why from core.test_triggers('shop', 'order.made', '{}', 9) where name = 'exact'), 'depth', 'by depth');
 select throws_ok($$select core.test_triggers('shop', 'a b')$$, 'NX002', null, 'of a type'), throws_ok($$select core.test_triggers('shop', 'a', null)$$, 'NX006', null, 'of a payload');
 reset session authorization;
@@ -96,4 +99,4 @@ select is((select headers #>> '{nexus-retry,max_attempts}' from pgmq.q_core_even
 select is(core_private.attempts_used_up(1, '{"nexus-retry": {"max_attempts": 1}}', 'a', '{a}', '{9}', 9), true, 'also where its process died');
 select is(core_private.header_policy(h), '{}', h::text || ' is no policy') from unnest(array['{"nexus-retry": 7}', '{"nexus-retry": {"max_attempts": 0}}', '{"nexus-retry": {"base": "x"}}', '{"nexus-retry": null}', '[]', '7']::jsonb[]) h;
 select is(core_private.filter_key('{"b": {"x": 1}, "c": 17.00}'), 'c=17', 'a number is one however it is written');
-select is(core_private.patterns_of('a.b:c'), '{*,a.b:c,a.*,a.b:*}', 'the patterns of a type');
+select is(core_private.patterns_of('a.b:c'), '{*,a.b:c,a.*,a.b:*,>a}', 'the patterns of a type, and the mark of its first part');
