@@ -18,6 +18,7 @@ const (
 	CodeTrigger          = "NX014" // a trigger that cannot be
 	CodeSQLHandler       = "NX015" // a function that cannot handle events
 	CodeKey              = "NX016" // not a collection or key of the key-value store
+	CodeWatchable        = "NX017" // a table that cannot be watched
 	CodeOutbox           = "NX018" // not an outbox queue, lane, or message for one
 	CodeWorkflow         = "NX019" // a workflow that cannot be
 
@@ -34,6 +35,7 @@ const (
 	CodeQueueLost        = "NX110" // the queue is registered, and its tables are missing
 	CodeNoHandler        = "NX111" // no handler has that key
 	CodeNoTrigger        = "NX114"
+	CodeNoWatch          = "NX112"
 
 	CodeNoLane = "NX115" // no such outbox queue or lane
 

@@ -22,6 +22,7 @@ var hostile = map[string][]string{
 	"uuid":         {"'00000000-0000-0000-0000-000000000000'"},
 	"boolean":      {"true", "false"},
 	"oid":          {"'0'", "'4294967295'"},
+	"regclass":     {"'0'", "'4294967295'", "'pg_catalog.pg_class'"},
 	"regprocedure": {"'0'", "'4294967295'", "'pg_catalog.now()'"},
 	"text[]": {"'{}'", "'{NULL}'", "'{a,NULL}'", "'{{a,b},{c,d}}'", "'[5:6]={a,b}'", "array_fill('a'::text, array[20000])", "array[repeat('x', 1000000)]",
 		"'{\"\"}'", "'{*,a.*,\"a b\"}'"},

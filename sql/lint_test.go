@@ -107,6 +107,9 @@ func TestBodiesCheckOut(t *testing.T) {
 	if !dbtest.Get[bool](db, `select exists (select from pg_extension where extname = 'plpgsql_check')`) {
 		t.Skip("this server has no plpgsql_check")
 	}
+	// What watches tables is a trigger of none before.
+	db.Exec(`select core.create_namespace('shop'); create table public.watched (id integer primary key); create table public.parts (id integer) partition by list (id);
+		select core.watch_table('shop', 'public.watched', 'a'), core.watch_table('shop', 'public.parts', 'b')`)
 	found := column(t, db, `
 		select format('%s line %s: %s %s', p.oid::regprocedure, c.lineno, c.level, c.message)
 		  from pg_proc p join pg_language l on l.oid = p.prolang and l.lanname = 'plpgsql'
@@ -116,6 +119,7 @@ func TestBodiesCheckOut(t *testing.T) {
 		 where p.pronamespace in ('core'::regnamespace, 'core_node'::regnamespace, 'core_private'::regnamespace)
 		   and (c.level = 'error' or c.message like 'unused%' or c.message like 'never read%')
 		   and c.message not like 'cannot determinate a result of dynamic SQL%'
+		   and not (p.proname = 'note_rows' and c.message ~ '"(old|new)_rows" does not exist') -- each op has its own
 		   and c.message not like '%core_private.moved_events%' -- a table that exists only while the function runs
 		   -- what kinds of dead letters and of triggers do is called by name, with one list of arguments for all of them
 		   and not (c.message like 'unused parameter%'

@@ -79,7 +79,7 @@ var arguments = map[string]string{
 	"p_reasons": "array['r', 'r']", "p_errors": "array['e', 'e']", "p_key": "7", "p_marker": "1",
 	"p_at": "'2031-01-01T00:00:00Z'", "p_from": "'2026-01-01T00:00:00Z'", "p_to": "'2026-01-02T00:00:00Z'", "p_name": "'t'", "p_owner": "'o'",
 	"p_cron_expression": "'0 * * * *'", "p_expression": "'0 * * * *'", "p_tasks": `'[{"namespace": "shop", "name": "u", "cron_expression": "0 * * * *", "event_type": "a.b"}]'`,
-	"p_dead_letter_id": "1", "p_filter": `'{"namespace": "shop"}'`, "p_reason": "'because'", "p_resolution": "'ignored'", "p_confirm": "'shop'",
+	"p_dead_letter_id": "1", "p_filter": `'{"namespace": "shop"}'`, "p_watch_id": "'1'", "p_on": "true", "p_reason": "'because'", "p_resolution": "'ignored'", "p_confirm": "'shop'",
 	"p_duty": "'read'", "p_role": "current_user", "p_keys": "array['core_events_shop']", "p_for": "'1 s'", "p_policy": "'{}'", "p_attempt": "1",
 	"p_event_id": "1", "p_state": "'active'", "p_producer_node_id": "'n1'", "p_schedule_id": "'00000000-0000-0000-0000-000000000001'",
 	"p_task_id": "'00000000-0000-0000-0000-00000000007a'", "p_force": "true",
@@ -110,7 +110,9 @@ func TestNothingPlantedRuns(t *testing.T) {
 		select core_node.settle('core_events_shop', null, '{}', '{}', '{}', jsonb_agg(jsonb_build_object('id', c.msg_id, 'ct', c.read_ct, 'at', c.last_read_at, 'action', 'reject', 'reason', 'r', 'error', 'e')))
 		  from core_node.claim('core_events_shop', '{a.b}', '{3}', 5, '1 min') c where c.outcome = 'claimed';
 		select core.emit('shop', 'a.b', '1', '{"deliver_at": "2026-01-01T00:00:00Z"}');
-		select core.schedule_event('shop', 'a.b', '1', '2031-01-01T00:00:00Z', '{"schedule_id": "00000000-0000-0000-0000-000000000001"}')`,
+		select core.schedule_event('shop', 'a.b', '1', '2031-01-01T00:00:00Z', '{"schedule_id": "00000000-0000-0000-0000-000000000001"}');
+		create table public.watched (id integer primary key);
+		select core.watch_table('shop', 'public.watched', 'a')`,
 		pgx.QueryExecModeSimpleProtocol)
 	calls := column(t, db, `
 		select format('%s.%I(%s)', p.pronamespace::regnamespace, p.proname, coalesce(string_agg(format('%I => %s', p.proargnames[a.n], v.value || '::' || t.name), ', ' order by a.n)
@@ -121,7 +123,7 @@ func TestNothingPlantedRuns(t *testing.T) {
 		                                 else format('pg_catalog.%I', y.typname) end as name from pg_type y where y.oid = a.type) t on true
 		  left join lateral (select coalesce((select x.value from (values `+values(arguments)+`) x (key, value) where x.key in (p.proargnames[a.n], p.proname || ' ' || p.proargnames[a.n]) order by x.key like '% %' desc limit 1),
 		                       case when a.n <= p.pronargs - p.pronargdefaults then 'null' end) as value) v on true
-		 where p.pronamespace in ('core'::regnamespace, 'core_node'::regnamespace) and p.prokind = 'f'
+		 where p.pronamespace in ('core'::regnamespace, 'core_node'::regnamespace) and p.prokind = 'f' and p.prorettype <> 'trigger'::regtype
 		 group by p.oid, p.pronamespace, p.proname
 		 order by p.proname in ('drop_namespace', 'purge_queue'), p.proname = 'forget_node', p.proname <> 'register_node', p.proname not like 'claim%', 1`)
 	views := column(t, db, `select format('core.%I', c.relname) from pg_class c where c.relnamespace = 'core'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition order by 1`)

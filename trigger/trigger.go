@@ -16,6 +16,7 @@ type Trigger struct {
 	Name      string // 1 to 100 of A-Z, a-z, 0-9 and ". _ / -"
 
 	Event      *Event
+	KV         *KV
 	DeadLetter *DeadLetter
 	Cron       *Cron
 
@@ -40,6 +41,9 @@ func (t Trigger) source() map[string]any {
 	sources := map[string]any{}
 	if e := t.Event; e != nil {
 		sources["event"] = filtered(map[string]any{"pattern": e.Pattern}, e.Contains)
+	}
+	if t.KV != nil {
+		sources["kv"] = t.KV
 	}
 	if t.DeadLetter != nil {
 		sources["dead_letter"] = t.DeadLetter

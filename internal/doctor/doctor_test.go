@@ -47,7 +47,11 @@ func TestAFreshDatabase(t *testing.T) {
 	want := map[string]State{
 		"connection": OK, "server version": OK, "pgmq": OK, "pg_cron": OK, "pg_cron preload": OK, "pg_cron database": Warn, "pg_partman": OK,
 		"privileges": Warn, "schema": OK, "partitions ahead": OK, "partition owners": OK, "default partition": OK, "lost queues": OK, "tick": OK, "pg_cron jobs": OK, "pg_cron runs": OK, "pg_cron load": OK, "sweeps": OK, "lost nodes": OK,
+<<<<<<< HEAD
 		"dead letters": OK, "webhooks": OK, "consumers": OK, "SQL handlers": OK, "nexus:work": OK, "broadcasts": OK, "lanes": OK, "abandoned executions": OK, "triggers": OK, "claims": OK, "queue tables": OK, "xmin horizon": OK, "locks": OK, "dead rows": OK, "wake-ups": OK, "clock": OK, "publications": OK, "stuck leases": OK, "last fetch": OK,
+=======
+		"dead letters": OK, "webhooks": OK, "consumers": OK, "SQL handlers": OK, "nexus:work": OK, "broadcasts": OK, "lanes": OK, "abandoned executions": OK, "watched tables": OK, "queue tables": OK, "xmin horizon": OK, "locks": OK, "dead rows": OK, "wake-ups": OK, "clock": OK, "publications": OK, "stuck leases": OK, "last fetch": OK,
+>>>>>>> 3ae44aa (Have changes fire triggers: keys, and the rows of watched tables)
 	}
 	checks := examine(t, db.Owner)
 	if d := cmp.Diff(want, states(checks)); d != "" {
@@ -156,6 +160,8 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 			revoke execute on function app.handle(jsonb) from public; grant usage on schema app to nexus_guard; grant execute on function app.handle(jsonb) to nexus_guard;
 			select core.create_namespace('shop'); select core.subscribe('shop', '*', 'app.handle(jsonb)', '{"consumer": "a"}'); alter function app.handle(jsonb) security invoker`,
 			Warn, "shop/a: the function app.handle(jsonb) is not SECURITY DEFINER", "alter function app.handle(jsonb) security definer;"},
+		{"watched tables", `select core.create_namespace('shop'); create table public.w (id integer primary key); select core.watch_table('shop', 'public.w', 'rows', '{"ops": ["insert"]}'); drop trigger nexus_watch_insert on public.w`,
+			Warn, "shop/public.w: triggers missing nexus_watch_insert", `select core.watch_table('shop', 'public.w', 'rows', '{"ops": ["insert"]}');`},
 		{"webhooks", `select core.create_namespace('shop'); select core.create_webhook('shop', 'hook', 'https://a.example', '{*}'); select core_node.note_webhook('shop', 'hook', 'status 410', true)`,
 			Warn, "shop/hook is paused: the receiver answered 410 Gone", "select core.resume_consumer('shop', 'hook');"},
 		{"webhooks", `select core.create_namespace('shop'); select core.create_webhook('shop', 'hook', 'https://a.example', '{*}'); select core_node.note_webhook('shop', 'hook', 'status 500');

@@ -70,6 +70,8 @@ begin
 	perform core.create_consumer(ns, 'spare', '{never}');
 	perform core.create_ingress_token(ns, 'sparetoken');
 	perform core.create_trigger(ns, 'sparetrigger', '{"event": {"pattern": "never"}}', 'go:spare');
+	execute format('create table public.%I (id integer primary key)', ns || '_watched');
+	perform core.watch_table(ns, format('public.%I', ns || '_watched')::regclass, 'sparekeys');
 	perform core.outbox_register_queue(ns, 'spareoutbox', 1), core.outbox_register_queue(ns, 'spareoutbox2', 1);
 	perform core.outbox_enqueue(ns, 'spareoutbox', convert_to(ns, 'UTF8'), 'text/plain', ns);
 	perform core_node.register_workflow(ns, 'spareflow', 1, '[{"name": "a", "kind": "step"}]');
@@ -105,6 +107,7 @@ func Make(t testing.TB, db *dbtest.DB, name string, restricted bool) Place {
 	for word, query := range map[string]string{
 		"event":       "select max(event_id)::text from core.event_log where namespace = $1 and event_type = $1 || '.made' and metadata ? 'messageId'",
 		"uid":         "select quote_literal(event_uid) from core.event_log where namespace = $1 order by event_id desc limit 1",
+		"watch":       "select watch_id::text from core.watched_tables where namespace = $1",
 		"lane":        "select max(l.lane_id)::text from core.lane_status l where l.namespace = $1 and l.queue = 'spareoutbox'",
 		"run":         "select quote_literal(run_id) from core.workflow_runs where namespace = $1",
 		"def":         "select def_id::text from core.workflow_definitions where namespace = $1 and workflow = 'spareflow'",

@@ -11,7 +11,7 @@ select t.namespace, t.name, t.kind, t.enabled, t.held, s.source, t.target, t.con
 comment on view core.trigger_status is 'One row a trigger: what it goes by, where its deliveries go, and what is in their way.';
 comment on column core.trigger_status.namespace is 'Its namespace.';
 comment on column core.trigger_status.name is 'Its name.';
-comment on column core.trigger_status.kind is 'What its source is: event.';
+comment on column core.trigger_status.kind is 'What its source is: event or kv.';
 comment on column core.trigger_status.enabled is 'Whether emits make deliveries by it.';
 comment on column core.trigger_status.held is 'Whether its deliveries are set aside until it is enabled.';
 comment on column core.trigger_status.source is 'What it goes by: the details of its kind, as core.create_trigger takes them.';

@@ -1,10 +1,53 @@
--- Late in a tick and for a second at most: who sets a key that is being removed waits for the tick to commit.
+-- Late in a tick and for a second at most: who sets a key that is being removed waits for the tick to commit. Keys of
+-- namespaces whose triggers have lost a queue stay until it is there again.
 create or replace function core_private.expire_kv(p_limit integer = 10000)
 returns integer
-language sql
+language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
-    select core_private.remove_old(
-        'core.kv_entries', 'expires_at', core_private.now(), p_limit, clock_timestamp() + interval '1 second')
-$$;
-comment on function core_private.expire_kv(integer) is 'Removes keys that have expired, p_limit a statement, for a second at most; returns how many.';
+declare
+    v_now    timestamptz := core_private.now();
+    v_stop   timestamptz := clock_timestamp() + interval '1 second';
+    v_firing text[];
+    v_closed text[];
+    v_limit  integer := p_limit;
+    v_total  integer := 0;
+    v_n      integer;
+    r        record;
+begin
+    select array_agg(distinct k.namespace),
+           coalesce(array_agg(distinct k.namespace) filter (
+               where to_regclass(core_private.queue_relation(k.queue_name)) is null), '{}')
+           || core_private.closed_namespaces()
+      into v_firing, v_closed
+      from core_private.kv_routes k;
+    if v_firing is not null then
+        v_limit := least(p_limit, 200); -- each is a statement of its own
+    end if;
+    loop
+        v_n := 0;
+        for r in
+            delete from core.kv_entries d
+             using (
+                select x.ctid as tid
+                  from core.kv_entries x
+                 where x.expires_at <= v_now and x.namespace <> all (v_closed)
+                 order by x.expires_at
+                 limit v_limit
+                   for update skip locked) old
+             where d.ctid = old.tid
+            returning d.*
+        loop
+            v_n := v_n + 1;
+            if r.namespace = any (v_firing) then
+                perform core_private.note_mutation(
+                    r.namespace, r.collection, 'delete', to_jsonb(r.key), r.value, null, null, v_now,
+                    p_more => '{"expired": true}');
+            end if;
+        end loop;
+        v_total := v_total + v_n;
+        exit when v_n < v_limit or clock_timestamp() > v_stop;
+    end loop;
+    return v_total;
+end $$;
+comment on function core_private.expire_kv(integer) is 'Removes keys that have expired, p_limit a statement, for a second at most, with the mutations of that; returns how many.';

@@ -41,6 +41,8 @@ begin
         if p_value is null then
             delete from core.kv_entries k
              where k.namespace = p_namespace and k.collection = p_collection collate "C" and k.key = p_key collate "C";
+            perform core_private.note_mutation(
+                p_namespace, p_collection, 'delete', to_jsonb(p_key), v_old.value, null, null, v_now);
             return;
         end if;
         -- By text: 1 and 1.0 are equal, and not the same. A version that was compared with is used up: of two who
@@ -56,6 +58,17 @@ begin
                    created_at = case when v_there then k.created_at else v_now end,
                    updated_by = core_private.principal()
              where k.namespace = p_namespace and k.collection = p_collection collate "C" and k.key = p_key collate "C";
+            if not v_there then
+                perform core_private.note_mutation(
+                    p_namespace, p_collection, 'delete', to_jsonb(p_key), v_old.value, null, null, v_now,
+                    p_more => '{"expired": true}');
+                perform core_private.note_mutation(
+                    p_namespace, p_collection, 'insert', to_jsonb(p_key), null, p_value, null, v_now);
+            elsif v_old.value::text <> p_value::text then
+                perform core_private.note_mutation(
+                    p_namespace, p_collection, 'update', to_jsonb(p_key), v_old.value, p_value,
+                    core_private.changed_members(v_old.value, p_value), v_now);
+            end if;
             return;
         end if;
         perform core_private.keep_namespace(p_namespace);
@@ -65,6 +78,8 @@ begin
             p_namespace, p_collection, p_key, p_value, version, v_now, v_now, v_until, core_private.principal())
         on conflict (namespace, collection, key) do nothing;
         if found then
+            perform core_private.note_mutation(
+                p_namespace, p_collection, 'insert', to_jsonb(p_key), null, p_value, null, v_now);
             return;
         end if;
     end loop;

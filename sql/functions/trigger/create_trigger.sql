@@ -41,6 +41,10 @@ begin
     end if;
     v_enabled := coalesce((p_options ->> 'enabled')::boolean, true);
     select * into v_back from core_private.parse_match_back(p_options -> 'match_back');
+    if v_back.from_time is not null and v_kind <> 'event' then
+        perform core_private.fail_trigger('match_back', format('a trigger of kind %s cannot look back', v_kind),
+            'Only events are in the log.');
+    end if;
     select *
       into v_retry
       from core_private.trigger_retry(v_given, core_private.trigger_defaults(p_namespace));

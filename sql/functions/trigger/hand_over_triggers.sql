@@ -40,7 +40,9 @@ begin
     foreach v_name in array v_names loop
         continue when not exists (
                 select from core.triggers t where t.namespace = v_name and t.registered_by_principal = v_from)
-            and not exists (select from core.handlers h where h.namespace = v_name and h.registered_by = v_from);
+            and not exists (select from core.handlers h where h.namespace = v_name and h.registered_by = v_from)
+            and not exists (
+                select from core.watched_tables w where w.namespace = v_name and w.registered_by_principal = v_from);
         perform core_private.lock_namespace(v_name, false);
         perform from core.namespaces n where n.namespace = v_name for no key update;
         if exists (
@@ -48,11 +50,16 @@ begin
                  from (select distinct t.kind
                          from core.triggers t
                         where t.namespace = v_name and t.registered_by_principal = v_from) k
-                where core_private.trigger_trouble(v_name, k.kind, v_to)) then
+                where core_private.trigger_trouble(v_name, k.kind, v_to))
+           or not core_private.has_duty(
+                  v_name, 'produce', (select n.restricted from core.namespaces n where n.namespace = v_name), p_to_role)
+              and exists (select from core.watched_tables w
+                           where w.namespace = v_name and w.registered_by_principal = v_from) then
             raise exception using errcode = 'NX006', column = 'p_to_role',
                 message = format('role %I lacks the duties in namespace %s that these triggers need', p_to_role,
                                  quote_literal(v_name)),
-                hint = 'Grant it to consume or to operate first: deliveries are judged by that.';
+                hint = 'Grant it to consume or to operate first, and to produce for watched tables: '
+                    || 'they are judged by that.';
         end if;
         with moved as (
             update core.triggers t
@@ -63,15 +70,22 @@ begin
             update core.handlers h
                set registered_by = v_to
              where h.namespace = v_name and h.registered_by = v_from
-            returning h.key)
+            returning h.key),
+        watches as (
+            update core.watched_tables w
+               set registered_by_principal = v_to, registered_by = core_private.principal()
+             where w.namespace = v_name and w.registered_by_principal = v_from
+            returning w.watch_id)
         select jsonb_build_object(
                    'from', p_from_role, 'to', p_to_role,
                    'triggers', (select count(*) from moved), 'handlers', (select count(*) from handed),
+                   'watches', (select count(*) from watches),
                    'first_triggers', (select (array_agg(m.name order by m.name))[1:100] from moved m))
           into v_moved;
-        v_total := v_total + (v_moved ->> 'triggers')::integer + (v_moved ->> 'handlers')::integer;
+        v_total := v_total + (v_moved ->> 'triggers')::integer + (v_moved ->> 'handlers')::integer
+            + (v_moved ->> 'watches')::integer;
         perform core_private.audit('hand_over_triggers', v_name, p_to_role, null, v_moved);
     end loop;
     return v_total;
 end $$;
-comment on function core.hand_over_triggers(text, text, text) is 'Gives the triggers and handlers that a role registered to another one, by whose duties their deliveries are judged from then on; returns how many. Of one namespace, or of all that the caller operates. Functions keep their owners. An administrator, or an operator who is a member of the new role. Raises 42501, NX006, NX101, NX401, NX402.';
+comment on function core.hand_over_triggers(text, text, text) is 'Gives the triggers, handlers and watched tables that a role registered to another one, by whose duties their deliveries are judged from then on; returns how many. Of one namespace, or of all that the caller operates. Functions keep their owners. An administrator, or an operator who is a member of the new role. Raises 42501, NX006, NX101, NX401, NX402.';

@@ -7,6 +7,7 @@ set search_path = pg_catalog, pg_temp
 as $$
     values
         ('event', '{consume,operate}'::text[]),
+        ('kv', '{consume,operate}'),
         ('dead_letter', '{operate}'),
         ('cron', '{produce,operate}')
 $$;

@@ -23,6 +23,7 @@ as $$
         ('timezones', 'core_private.refresh_slots()', '1 day', 'job', 70),
         ('workflows', 'core_private.maintain_workflows()', '10 seconds', 'tick', 40),
         ('set_aside', 'core_private.set_aside()', '10 seconds', 'tick', 900),
+        ('watches', 'core_private.sweep_watches()', '1 minute', 'tick', 905),
         ('kv', 'core_private.expire_kv()', '10 seconds', 'tick', 910),
         ('requests', 'core_private.expire_requests()', '10 seconds', 'tick', 920),
         -- Late, since where it drops a partition lanes stay locked until the tick commits.

@@ -25,6 +25,9 @@ insert into core.abandoned_executions (inbox_id, namespace, target, status, why,
 select core.create_trigger(n, 'mail', '{"event": {"pattern": "never"}}', 'go:mail') from unnest(array['closed', 'open']) n;
 select core.create_trigger(n, 'dead', '{"dead_letter": {"source": "task"}}', 'go:dead') from unnest(array['closed', 'open']) n;
 select core.create_trigger(n, 'cron', '{"cron": {"cron_expression": "0 0 1 1 *"}}', 'go:cron') from unnest(array['closed', 'open']) n;
+select core.create_trigger(n, 'keys', '{"kv": {"collection": "never"}}', 'go:mail') from unnest(array['closed', 'open']) n;
+create table watched_closed (id integer primary key); create table watched_open (id integer primary key);
+select core.watch_table(n, ('watched_' || n)::regclass, 'never') from unnest(array['closed', 'open']) n;
 insert into core.trigger_drops (namespace, event_type, why, deliveries, dropped_at) select n, 'a', 'depth', 1, core.now() from unnest(array['closed', 'open']) n;
 select core.replay_events(n, 'default', '{"type": "*"}', '{"replay_id": "r"}') from unnest(array['closed', 'open']) n;
 select core.schedule_task(n, 't', '0 0 1 1 *', 'a') from unnest(array['closed', 'open']) n;

@@ -21,7 +21,7 @@ select is(pg_temp.said(p_options => '{"enabled": false}'), 'NX212 p_name', 'disa
 select is(pg_temp.said(p_options => '{"consumer": "slow"}'), 'NX212 p_name', 'another consumer');
 select is(pg_temp.said(p_options => o), 'NX212 p_name', o::text || ' is another policy') from unnest(array['{"retry": {"max_attempts": 4}}', '{"retry": {"shape": "linear"}}', '{"retry": {"base": "2 s"}}', '{"retry": {"max": "6 min"}}', '{"retry": {"jitter": 0}}']::jsonb[]) o;
 select is(pg_temp.said(n), 'NX014 p_name', coalesce(n, 'NULL') || ' is no name') from unnest(array[null, '', 'a b', '.a', repeat('x', 101)]) n;
-select is(pg_temp.said('bad', s), 'NX014 p_source', coalesce(s::text, 'NULL') || ' is no source') from unnest(array[null, '{}', '[]', 'null', '{"event": 1}', '{"event": {"pattern": "a"}, "kv": {}}', '{"kv": {"collection": "a"}}']::jsonb[]) s;
+select is(pg_temp.said('bad', s), 'NX014 p_source', coalesce(s::text, 'NULL') || ' is no source') from unnest(array[null, '{}', '[]', 'null', '{"event": 1}', '{"event": {"pattern": "a"}, "kv": {}}', '{"task": {"name": "a"}}']::jsonb[]) s;
 select is(pg_temp.said('bad', '{"event": {}}'), 'NX014 pattern', 'a pattern is needed');
 select is(pg_temp.said('bad', '{"event": {"pattern": 7}}'), 'NX014 pattern', 'as text');
 select is(pg_temp.said('bad', '{"event": {"pattern": "a*"}}'), 'NX008 pattern', 'that can be one');

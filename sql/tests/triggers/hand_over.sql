@@ -22,7 +22,7 @@ set session authorization t_admin; set search_path = tap, pg_catalog;
 select is(core.hand_over_triggers('t_new', 't_old', 'shop'), 2, 'and back');
 reset session authorization;
 select is((select array_agg(concat_ws(' ', t.namespace, t.name, t.registered_by_principal) order by t.namespace, t.name) from core.triggers t where t.namespace <> 'closed'), '{"mall mine t_new","shop mine t_old","shop theirs t_operator"}', 'and nobody else''s');
-select is((select (principal, target, details - 'first_triggers')::text from core.audit_log where action = 'hand_over_triggers' order by audit_id limit 1), '(t_operator,t_new,"{""to"": ""t_new"", ""from"": ""t_old"", ""handlers"": 1, ""triggers"": 1}")', 'recorded');
+select is((select (principal, target, details - 'first_triggers')::text from core.audit_log where action = 'hand_over_triggers' order by audit_id limit 1), '(t_operator,t_new,"{""to"": ""t_new"", ""from"": ""t_old"", ""watches"": 0, ""handlers"": 1, ""triggers"": 1}")', 'recorded');
 set session authorization t_admin; set search_path = tap, pg_catalog;
 select throws_ok($$select core.hand_over_triggers('t_old', 't_weak')$$, 'NX006', null, 'to one that may have the deliveries');
 select throws_ok($$select core.hand_over_triggers('t_old', 't_new')$$, 'NX006', null, 'in each namespace');

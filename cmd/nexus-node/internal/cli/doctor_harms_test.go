@@ -67,6 +67,10 @@ var databases = []harm{
 	{check: "SQL handlers", name: "nobody may call it", found: "not SECURITY DEFINER", sql: sqlHandlers + `revoke execute on function app.handle(jsonb) from nexus_guard; alter function app.handle(jsonb) security invoker`},
 	{check: "SQL handlers", name: "one is not needed", found: "not SECURITY DEFINER", other: true, sql: sqlHandlers + `alter function app.handle(jsonb) security invoker; alter function app.handle(jsonb) reset search_path`},
 	{check: "SQL handlers", name: "one is gone", found: "is gone", sql: sqlHandlers + `drop function app.handle(jsonb)`},
+	{check: "watched tables", name: "triggers were dropped, disabled and altered", found: "triggers missing nexus_watch_insert", sql: `select core.create_namespace('shop'); create table public.w (id integer primary key, a integer);
+		select core.watch_table('shop', 'public.w', 'rows', '{"columns": ["a"], "emit": true}'); drop trigger nexus_watch_insert on public.w; alter table public.w disable trigger nexus_watch_update; drop trigger nexus_watch_delete on public.w;
+		create trigger nexus_watch_delete after delete on public.w referencing old table as old_rows for each statement execute function core_node.note_rows('0')`},
+	{check: "watched tables", name: "one is off", found: "shop/public.w is off: too many", sql: `select core.create_namespace('shop'); create table public.w (id integer primary key); select core.switch_watch(core.watch_table('shop', 'public.w', 'rows'), false, 'too many')`},
 	{check: "lost queues", name: "that of a named consumer", found: "core_events_shop__mailer of namespace shop", sql: `select core.create_namespace('shop'); select core.create_consumer('shop', 'mailer', '{*}'); select pgmq.drop_queue('core_events_shop__mailer')`},
 	{check: "lost queues", name: "tables and pgmq's row of two namespaces", found: "core_events_shop of namespace shop", sql: `select core.create_namespace('shop', '{"dedupe_for": "1 h"}'); select core.create_namespace('mall');
 		select pgmq.drop_queue('core_events_shop'); delete from pgmq.meta where queue_name = 'core_events_mall_dlq'`},

@@ -21,6 +21,11 @@ func threeOfAll(t *testing.T) (*dbtest.DB, *shell) {
 		db.Exec("select core_node.register_node($1, $1 || '-1', true, '{}', '{\"broadcasts\": [\"*\"]}')", ns)
 		db.Exec("select core.create_webhook($1, 'billing', 'https://billing.example', '{a}')", ns)
 		db.Exec("select core.create_ingress_token($1, 'billing')", ns)
+		for _, table := range []string{"a", "b", "c"} {
+			name := ns + "_" + table
+			db.Exec("create table public." + name + " (id integer primary key)")
+			db.Exec("select core.watch_table($1, $2::text::regclass, 'rows')", ns, "public."+name)
+		}
 		db.Exec(`select core.create_trigger($1, 't' || i, '{"event": {"pattern": "never"}}', 'go:mail') from generate_series(1, 3) i`, ns)
 		db.Exec("select core.kv_set($1, 'settings', 'key' || i, to_jsonb(i)) from generate_series(1, 3) i", ns)
 		db.Exec("select core.outbox_register_queue($1, q, 3) from unnest('{jobs,more,other}'::text[]) q", ns)

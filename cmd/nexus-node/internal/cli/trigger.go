@@ -30,11 +30,13 @@ func newTriggerCreate(s *session) *cobra.Command {
 		Use:   "create NAME [PATTERN] TARGET",
 		Short: "Have what matches delivered to a handler",
 		Long: `Have each event of a pattern, whose payload contains what --contains says, delivered to a handler: go:NAME of nodes, sql:NAME or webhook:NAME as
-"handler create" made it, workflow:NAME. In place of the pattern --source says what else it goes by: {"dead_letter": {"source": …, "trigger": …, "target": …}} is what was given up, {"cron": {"cron_expression": …, "timezone": …, "payload": …}} a schedule, {"cron": {"task": …}} a task.
+"handler create" made it, workflow:NAME. In place of the pattern --source says what else it goes by: {"dead_letter": {"source": …, "trigger": …, "target": …}} is what was given up, {"cron": {"cron_expression": …, "timezone": …, "payload": …}} a schedule, {"cron": {"task": …}} a task,
+{"kv": {"collection": …, "ops": […], "columns": […], "contains": {…}}} what changes in keys and watched tables.
 Created again alike nothing happens; other settings are a conflict, unless --replace is given. It prints the id.`,
 		Example: `  nexus-node trigger create -n shop mail-germans "order.*" go:mail --contains '{"country": "DE"}' --max-attempts 5
   nexus-node trigger create -n shop crm "customer.*" webhook:crm --replace
-  nexus-node trigger create -n shop mourn go:mourn --source '{"dead_letter": {}}'`,
+  nexus-node trigger create -n shop mourn go:mourn --source '{"dead_letter": {}}'
+  nexus-node trigger create -n shop paid go:paid --source '{"kv": {"collection": "rows.orders", "columns": ["status"]}}'`,
 		Args: cobra.RangeArgs(2, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t.Name, t.Target = args[0], args[len(args)-1]
@@ -84,6 +86,7 @@ Created again alike nothing happens; other settings are a conflict, unless --rep
 func triggerSource(text string, t *trigger.Trigger) error {
 	var source struct {
 		Event      *trigger.Event      `json:"event"`
+		KV         *trigger.KV         `json:"kv"`
 		DeadLetter *trigger.DeadLetter `json:"dead_letter"`
 		Cron       *trigger.Cron       `json:"cron"`
 	}
@@ -92,7 +95,7 @@ func triggerSource(text string, t *trigger.Trigger) error {
 	if err := d.Decode(&source); err != nil {
 		return err
 	}
-	t.Event, t.DeadLetter, t.Cron = source.Event, source.DeadLetter, source.Cron
+	t.Event, t.KV, t.DeadLetter, t.Cron = source.Event, source.KV, source.DeadLetter, source.Cron
 	return nil
 }
 

@@ -1,0 +1,17 @@
+-- The argument of a trigger names the watch, and anybody may make a trigger with any argument: so it has to be one of
+-- the table, or of the root of its partitions.
+create or replace function core_private.watch_of(p_watch_id text, p_relation oid)
+returns core.watched_tables
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_watch core.watched_tables;
+begin
+    select w.* into v_watch
+      from core.watched_tables w
+     where w.watch_id = p_watch_id::bigint and w.enabled
+       and (w.relation = p_relation or w.relation = pg_partition_root(p_relation));
+    return v_watch;
+end $$;
+comment on function core_private.watch_of(text, oid) is 'The watch that a trigger on a table names, if it is of that table and on.';
