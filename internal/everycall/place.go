@@ -71,6 +71,7 @@ begin
 	perform core.create_ingress_token(ns, 'sparetoken');
 	perform core.create_trigger(ns, 'sparetrigger', '{"event": {"pattern": "never"}}', 'go:spare');
 	execute format('create table public.%I (id integer primary key)', ns || '_watched');
+	perform setval('core.watched_tables_watch_id_seq', 765000 + nextval('core.watched_tables_watch_id_seq')); -- no other id is like it
 	perform core.watch_table(ns, format('public.%I', ns || '_watched')::regclass, 'sparekeys');
 	perform core.outbox_register_queue(ns, 'spareoutbox', 1), core.outbox_register_queue(ns, 'spareoutbox2', 1);
 	perform core.outbox_enqueue(ns, 'spareoutbox', convert_to(ns, 'UTF8'), 'text/plain', ns);
