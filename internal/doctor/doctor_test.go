@@ -47,11 +47,7 @@ func TestAFreshDatabase(t *testing.T) {
 	want := map[string]State{
 		"connection": OK, "server version": OK, "pgmq": OK, "pg_cron": OK, "pg_cron preload": OK, "pg_cron database": Warn, "pg_partman": OK,
 		"privileges": Warn, "schema": OK, "partitions ahead": OK, "partition owners": OK, "default partition": OK, "lost queues": OK, "tick": OK, "pg_cron jobs": OK, "pg_cron runs": OK, "pg_cron load": OK, "sweeps": OK, "lost nodes": OK,
-<<<<<<< HEAD
-		"dead letters": OK, "webhooks": OK, "consumers": OK, "SQL handlers": OK, "nexus:work": OK, "broadcasts": OK, "lanes": OK, "abandoned executions": OK, "triggers": OK, "claims": OK, "queue tables": OK, "xmin horizon": OK, "locks": OK, "dead rows": OK, "wake-ups": OK, "clock": OK, "publications": OK, "stuck leases": OK, "last fetch": OK,
-=======
-		"dead letters": OK, "webhooks": OK, "consumers": OK, "SQL handlers": OK, "nexus:work": OK, "broadcasts": OK, "lanes": OK, "abandoned executions": OK, "watched tables": OK, "queue tables": OK, "xmin horizon": OK, "locks": OK, "dead rows": OK, "wake-ups": OK, "clock": OK, "publications": OK, "stuck leases": OK, "last fetch": OK,
->>>>>>> 3ae44aa (Have changes fire triggers: keys, and the rows of watched tables)
+		"dead letters": OK, "webhooks": OK, "consumers": OK, "SQL handlers": OK, "nexus:work": OK, "broadcasts": OK, "lanes": OK, "abandoned executions": OK, "watched tables": OK, "triggers": OK, "claims": OK, "queue tables": OK, "xmin horizon": OK, "locks": OK, "dead rows": OK, "wake-ups": OK, "clock": OK, "publications": OK, "stuck leases": OK, "last fetch": OK,
 	}
 	checks := examine(t, db.Owner)
 	if d := cmp.Diff(want, states(checks)); d != "" {

@@ -31,12 +31,9 @@ var upkeep = []probe{
 	{name: "broadcasts", why: "each node has to read them before they are removed by their age", rows: true, look: lookBroadcasts},
 	{name: "lanes", why: "all messages of a lane wait for the one that it stands at", rows: true, look: lookLanes},
 	{name: "abandoned executions", why: "a handler of requests did something, and whoever asked does not know it", rows: true, look: lookAbandoned},
-<<<<<<< HEAD
 	{name: "triggers", why: "the deliveries of a trigger that nobody handles wait, and those of one that may not have them become dead letters", rows: true, look: lookTriggers},
 	{name: "claims", why: "somebody took dead letters to mend them, and did not", rows: true, look: lookClaims},
-=======
 	{name: "watched tables", why: "changes of a table whose watch is off, or lacks a trigger, fire nothing, and nobody is told", rows: true, look: lookWatched},
->>>>>>> 3ae44aa (Have changes fire triggers: keys, and the rows of watched tables)
 	{name: "queue tables", why: "forced row security or triggers of others on a queue's table hide messages or slow every emit", look: lookQueueTables},
 }
 

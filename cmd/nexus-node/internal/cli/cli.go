@@ -68,11 +68,7 @@ Settings come from the environment: ` + "`nexus-node config`" + ` lists them. A 
 	},
 		newRun(s), newDev(s), newDemo(s), newDemoNode(s),
 		newMigrate(s), newDoctor(s), newConfig(s), newVersion(s),
-<<<<<<< HEAD
-		newNamespace(s), newEmit(s), newRequest(s), newAt(s), newTask(s), newCron(s), newEvents(s), newQueue(s), newConsumer(s), newWebhook(s), newHandler(s), newWork(s), newIngress(s), newKV(s), newOutbox(s), newWorkflow(s), newTrigger(s), newDLQ(s), newNode(s),
-=======
-		newNamespace(s), newEmit(s), newRequest(s), newAt(s), newTask(s), newCron(s), newEvents(s), newQueue(s), newConsumer(s), newWebhook(s), newHandler(s), newWork(s), newIngress(s), newKV(s), newOutbox(s), newTrigger(s), newTableWatch(s), newUnwatch(s), newWatched(s), newDLQ(s), newNode(s),
->>>>>>> 3ae44aa (Have changes fire triggers: keys, and the rows of watched tables)
+		newNamespace(s), newEmit(s), newRequest(s), newAt(s), newTask(s), newCron(s), newEvents(s), newQueue(s), newConsumer(s), newWebhook(s), newHandler(s), newWork(s), newIngress(s), newKV(s), newOutbox(s), newWorkflow(s), newTrigger(s), newTableWatch(s), newUnwatch(s), newWatched(s), newDLQ(s), newNode(s),
 		newSweeps(s), newAudit(s),
 	)
 	root.SilenceUsage, root.SilenceErrors = true, true

@@ -22,14 +22,10 @@ func TestDryRunsSaySo(t *testing.T) {
 	db.Exec("select core_node.register_node('shop', 'n', true, '{}')")
 	db.Exec("select core.schedule_task('shop', 'nightly', '0 3 * * *', 'a')")
 	db.Exec("update core_private.sweeps set failures = 3, last_error = 'boom' where name = 'reap'")
-<<<<<<< HEAD
-	db.Exec("select core.create_webhook('shop', 'hook', 'https://a.example', '{never}'), core.create_ingress_token('shop', 'web'), core.kv_set('shop', 'settings', 'theme', '1'), core.outbox_register_queue('shop', 'jobs', 1), core.create_consumer('shop', 'mailer', '{never}'), core.create_handler('shop', 'go:spare'), core.create_trigger('shop', 'mail', '{\"event\": {\"pattern\": \"never\"}}', 'go:mail')")
-	db.Exec(`select core_node.register_workflow('shop', 'order', 1, '[{"name": "a", "kind": "step"}]')`)
-	run := dbtest.Get[string](db, "select run_id::text from core.start_workflow('shop', 'order')")
-=======
 	db.Exec("create table public.watched (id integer primary key)")
 	db.Exec("select core.create_webhook('shop', 'hook', 'https://a.example', '{never}'), core.create_ingress_token('shop', 'web'), core.kv_set('shop', 'settings', 'theme', '1'), core.outbox_register_queue('shop', 'jobs', 1), core.create_consumer('shop', 'mailer', '{never}'), core.create_handler('shop', 'go:spare'), core.watch_table('shop', 'public.watched', 'rows'), core.create_trigger('shop', 'mail', '{\"event\": {\"pattern\": \"never\"}}', 'go:mail')")
->>>>>>> 3ae44aa (Have changes fire triggers: keys, and the rows of watched tables)
+	db.Exec(`select core_node.register_workflow('shop', 'order', 1, '[{"name": "a", "kind": "step"}]')`)
+	run := dbtest.Get[string](db, "select run_id::text from core.start_workflow('shop', 'order')")
 	pending := dbtest.Get[string](db, "select core.schedule_event('shop', 'a', '{}', core.now() + interval '1 day')::text")
 	db.Exec(`do $$ declare m record; begin
 		select * into m from core_node.claim('core_events_shop', '{a}', '{1}', 1, '30 s') where outcome = 'claimed';
@@ -40,7 +36,6 @@ func TestDryRunsSaySo(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := map[string]string{
-<<<<<<< HEAD
 		"at cancel":       pending,
 		"at reschedule":   pending + " --in 2h",
 		"consumer alter":  "-n shop mailer --pattern other --drop-unmatched",
@@ -56,6 +51,7 @@ func TestDryRunsSaySo(t *testing.T) {
 		"ingress revoke":  "-n shop web",
 		"kv delete":       "-n shop settings theme",
 		"trigger delete":  "-n shop mail",
+		"unwatch":         "public.watched",
 		"handler drop":    "-n shop go:spare",
 		"outbox drop":     "-n shop jobs --confirm jobs --force",
 		"outbox skip":     "-n shop jobs 0 --reason x",
@@ -68,35 +64,6 @@ func TestDryRunsSaySo(t *testing.T) {
 		"task apply":      tasks,
 		"task backfill":   "-n shop nightly --from 2026-01-01T00:00:00Z --to 2026-01-02T00:00:00Z",
 		"task delete":     "-n shop nightly",
-=======
-		"at cancel":      pending,
-		"at reschedule":  pending + " --in 2h",
-		"consumer alter": "-n shop mailer --pattern other --drop-unmatched",
-		"consumer drop":  "-n shop mailer --confirm mailer --force",
-		"dlq discard":    "-n shop --note x",
-		"dlq expire":     "-n shop --note x",
-		"dlq replay":     "-n shop",
-		"dlq resolve":    "-n shop --note x --as ignored",
-		"doctor":         "--fix",
-		"events cancel":  "-n shop 2 --note x",
-		"events run-now": "-n shop 4",
-		"events replay":  "-n shop --consumer default --type *",
-		"ingress revoke": "-n shop web",
-		"kv delete":      "-n shop settings theme",
-		"trigger delete": "-n shop mail",
-		"unwatch":        "public.watched",
-		"handler drop":   "-n shop go:spare",
-		"outbox drop":    "-n shop jobs --confirm jobs --force",
-		"outbox skip":    "-n shop jobs 0 --reason x",
-		"webhook drop":   "-n shop hook",
-		"namespace drop": "shop --confirm shop --force",
-		"node drain":     "n",
-		"node forget":    "n",
-		"queue purge":    "-n shop --confirm core_events_shop",
-		"task apply":     tasks,
-		"task backfill":  "-n shop nightly --from 2026-01-01T00:00:00Z --to 2026-01-02T00:00:00Z",
-		"task delete":    "-n shop nightly",
->>>>>>> 3ae44aa (Have changes fire triggers: keys, and the rows of watched tables)
 	}
 	each(t, func(cmd *cobra.Command) {
 		if cmd.Flags().Lookup("dry-run") == nil {

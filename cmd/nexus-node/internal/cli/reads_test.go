@@ -93,7 +93,6 @@ var functions = map[string][]look{
 //
 // The log's events of a namespace are found by type: some pages for each type and each month that has an index.
 var lines = map[string][]look{
-<<<<<<< HEAD
 	"at list":              {{"", 850}, {"-n ns5", 540}, {"--status appended", 770}},
 	"audit":                {{"", 660}, {"-n ns5", 860}},
 	"consumer list":        {{"", 5100}, {"-n ns5", 1300}, {"--limit 2", 2700}},
@@ -116,33 +115,9 @@ var lines = map[string][]look{
 	"webhook list":         {{"", 300}},
 	"handler list":         {{"", 300}},
 	"trigger list":         {{"", 300}},
+	"watched list":         {{"", 300}},
 	"task history":         {{"task113 -n ns5", 630}},
 	"task list":            {{"", 1500}, {"-n ns5", 480}},
-=======
-	"at list":         {{"", 850}, {"-n ns5", 540}, {"--status appended", 770}},
-	"audit":           {{"", 660}, {"-n ns5", 860}},
-	"consumer list":   {{"", 5100}, {"-n ns5", 1300}, {"--limit 2", 2700}},
-	"cron diff":       {{"", 2400}},
-	"dlq group":       {{"", 760}, {"-n ns5", 280}},
-	"dlq list":        {{"", 540}, {"-n ns5", 1300}, {"--type type.7", 2600}},
-	"events attempts": {{"01900000-0000-7000-8000-00000000beef", 20}},
-	"events list":     {{"", 810}, {"-n ns5 --type type.15", 730}, {"-n ns2", 5000}, {"-n ns1", 3000}, {"-n ns5", 5100}},
-	"outbox list":     {{"-n ns5", 400}},
-	"kv list":         {{"-n ns5 c", 2600}, {"-n ns1 c --prefix user/7", 2600}},
-	"namespace list":  {{"", 250}},
-	"node list":       {{"", 380}},
-	"node cursors":    {{"", 380}},
-	"queue list":      {{"", 7500}, {"-n ns5", 1400}, {"--limit 2", 2700}},
-	"queue peek":      {{"core_events_ns1", 1600}},
-	"sweeps":          {{"", 120}},
-	"ingress list":    {{"", 300}},
-	"webhook list":    {{"", 300}},
-	"handler list":    {{"", 300}},
-	"trigger list":    {{"", 300}},
-	"watched list":    {{"", 300}},
-	"task history":    {{"task113 -n ns5", 630}},
-	"task list":       {{"", 1500}, {"-n ns5", 480}},
->>>>>>> 3ae44aa (Have changes fire triggers: keys, and the rows of watched tables)
 }
 
 // Looks at a large database read what they show, not what there is. What is judged is pages, as EXPLAIN counts them, in a database of a tenth
