@@ -677,7 +677,7 @@ func TestTimesOfARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	db.Advance(time.Hour)
-	db.Wait(`select count(*) = 1 from public.effect`)
+	db.Wait(`select exists (select from core_private.workflow_cursors where state = 'T')`) // before that the move would end a lease
 	db.Advance(10*time.Hour + time.Second)
 	db.Exec("select core.tick()")
 	_, err := await(t, db, w, id)
