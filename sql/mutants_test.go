@@ -425,7 +425,6 @@ var mutants = []mutant{
 	{"C2 that of the consumers it met", "core_private.deliver_to_others", []string{"return v_generation;", "return null;"}, "create_consumer/generation", false},
 	{"C2 and a batch", "core_private.emit_many", []string{"v_plan.generation,", "null::bigint,"}, "create_consumer/generation", false},
 	{"C2 and tasks", "core_private.emit_slots", []string{"v_plan.generation,\n              v_part.to_triggers;", "null::bigint,\n              v_part.to_triggers;"}, "create_consumer/generation", false},
-	{"C2 and tasks", "core_private.emit_slots", []string{"v_plan.generation;", "null::bigint;"}, "create_consumer/generation", false},
 	{"C2 and what is appended", "core.append_event_log", []string{"core_private.principal(), v_generation,", "core_private.principal(), null,"}, "create_consumer/generation", false},
 	{"C2 what is due later", "core_private.backfill_consumer", []string{"where m.deliver_at <= $13 or m.deliver_at is null", "where true"}, "create_consumer/beginning", false},
 	{"C2 what it has had by its patterns of then", "core_private.is_delivered_by", []string{"c.created_generation <= p_generation", "false"}, "alter_consumer/backfill", false},

@@ -28,7 +28,7 @@ set local test.code = '23514';
 select is((select attempts from core.scheduled_events where payload = '5'), 1, 'and counts as no attempt');
 select is(core.fire_due_events(), 1, 'the new one is emitted beside it');
 select is((select (status, attempts, finished_at)::text from core.scheduled_events where payload = '5'), '(failed,2,)', 'attempts are used up');
-select is((select to_jsonb(l) - '{envelope,body,body_type,claim_token,claimed_by,consumer,deadline,dlq_msg_id,lane,lane_seq,msg_id,queue_name,event_id,resolution,resolved_at,resolved_by,resolved_reason}'::text[] from core.dead_letters l),
+select is((select to_jsonb(l) - '{envelope,body,body_type,claim_token,claimed_by,consumer,deadline,dlq_msg_id,lane,lane_seq,handler_error,handler_failed_at,handler_failures,msg_id,queue_name,event_id,resolution,resolved_at,resolved_by,resolved_reason}'::text[] from core.dead_letters l),
   '{"dead_letter_id": 1, "namespace": "shop", "event_type": "x", "source_kind": "task", "source_ref": {"namespace": "shop", "scheduleId": "aaaaaaaa-0000-0000-0000-000000000005"}, "round": 0, "event_uid": "aaaaaaaa-0000-0000-0000-000000000005",
     "payload": 5, "headers": {"h": "1"}, "attempts": 2, "first_attempt_at": "2030-01-01T00:00:00+00:00", "last_attempt_at": "2030-01-01T00:01:00+00:00", "failed_at": "2030-01-01T00:01:00+00:00",
     "reason": "attempts used up", "last_error": "23514 no fives", "ordering_key": null, "status": "pending", "replay_of": null, "replay_count": 0, "replay_msg_id": null}', 'and it is a dead letter');
@@ -51,7 +51,7 @@ select throws_ok('select core.replay_dead_letter(1)', 'NX205', null, 'once');
 select core.fire_due_events(); update nexus_test.clock set frozen = '2030-03-01 00:01:00Z'; select core.fire_due_events();
 select is((select (round, replay_of, replay_count)::text from core.dead_letters where status = 'pending'), '(1,1,1)', 'failed again: the next round');
 update nexus_test.clock set frozen = '2030-04-02 00:00:00Z';
-select is(core_private.apply_retention() - '{delivery_errors,expired,nodes,audit_log,replays,abandoned_executions}'::text[], '{"dead_letters": 1, "scheduled_events": 0}', 'an old round goes alone');
+select is(core_private.apply_retention() - '{delivery_errors,expired,nodes,audit_log,replays,abandoned_executions,trigger_drops,workflow_runs}'::text[], '{"dead_letters": 1, "scheduled_events": 0}', 'an old round goes alone');
 select is((select (matched, done)::text from core.replay_dead_letters(jsonb_build_object('ids', jsonb_build_array((select dead_letter_id from core.dead_letters))), '{"payload": {"n": 6}}')), '(1,1)', 'with an edited payload');
 select is(core.fire_due_events(), 1, 'it fires');
 select is((select payload from core.event_log where event_uid = 'aaaaaaaa-0000-0000-0000-000000000005'), '{"n": 6}', 'with that payload');

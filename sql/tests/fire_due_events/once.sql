@@ -24,7 +24,7 @@ select is(core.fire_due_events(), 0, 'once');
 select is((select count(*)::int from core.event_log where event_uid = 'aaaaaaaa-0000-0000-0000-000000000001'), 1, 'one log row with the id of the schedule');
 select is((select to_jsonb(l) - '{event_id,metadata,emitted_at,authored_at,principal}'::text[] from core.event_log l where event_type = 'bill.due'),
   '{"namespace": "shop", "event_type": "bill.due", "payload": {"n": 1}, "event_uid": "aaaaaaaa-0000-0000-0000-000000000001", "correlation_id": "c", "causation_uid": "bbbbbbbb-0000-0000-0000-000000000002",
-    "depth": 3, "ordering_key": "o", "tags": ["t"], "headers": {"traceparent": "tp"}, "producer_node_id": "p", "slot": null, "scheduled_task_id": null, "priority": null, "consumer_generation": null, "deliver_at": null}', 'with what was given');
+    "depth": 3, "ordering_key": "o", "tags": ["t"], "headers": {"traceparent": "tp"}, "producer_node_id": "p", "slot": null, "scheduled_task_id": null, "priority": null, "consumer_generation": null, "trigger_generation": null, "deliver_at": null}', 'with what was given');
 select is((select (authored_at, emitted_at)::text from core.event_log where event_type = 'bill.due'), (row('2029-12-31 23:00:00Z'::timestamptz, '2030-01-01 01:00:00Z'::timestamptz))::text, 'authored_at is kept, emitted_at is now');
 select is((select principal from core.event_log where event_type = 'bill.due'), session_user || ' as t_clerk', 'the principal is who scheduled it');
 select is((select authored_at from core.event_log where event_type = 'y'), '2030-01-01 00:00:00Z', 'authored_at is else the time of scheduling');
