@@ -101,3 +101,18 @@ create or replace trigger note_delete_by_hand after delete on core.handlers
     execute function core_private.note_by_hand('key');
 create or replace trigger note_truncate_by_hand before truncate on core.handlers
     for each statement execute function core_private.note_by_hand('key');
+
+create or replace trigger note_insert_by_hand after insert on core.watched_tables
+    referencing new table as new_rows for each statement
+    when (current_user <> 'nexus_owner' or current_setting('search_path') <> 'pg_catalog, pg_temp')
+    execute function core_private.note_by_hand('watch_id');
+create or replace trigger note_update_by_hand after update on core.watched_tables
+    referencing old table as old_rows new table as new_rows for each statement
+    when (current_user <> 'nexus_owner' or current_setting('search_path') <> 'pg_catalog, pg_temp')
+    execute function core_private.note_by_hand('watch_id');
+create or replace trigger note_delete_by_hand after delete on core.watched_tables
+    referencing old table as old_rows for each statement
+    when (current_user <> 'nexus_owner' or current_setting('search_path') <> 'pg_catalog, pg_temp')
+    execute function core_private.note_by_hand('watch_id');
+create or replace trigger note_truncate_by_hand before truncate on core.watched_tables
+    for each statement execute function core_private.note_by_hand('watch_id');
