@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/nexuspg/nexus/internal/dbtest"
 	"github.com/nexuspg/nexus/node"
 	"github.com/nexuspg/nexus/workflow"
@@ -85,4 +87,47 @@ func TestConcurrency(t *testing.T) {
 	}
 	close(hold)
 	db.Wait(`select count(*) = 6 from core_private.workflow_runs where status = 'completed'`)
+}
+
+// holds: W14
+// Before a deploy new code can be asked which runs it does not fit, and that registers nothing.
+func TestCheckBeforeADeploy(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	now := ordered(db, 1, "a", "go", "b")
+	stop := start(t, db, node.Config{ID: "old"}, now)
+	id := begin(t, db, now, order{}, nil)
+	db.Wait(`select exists (select from core_private.workflow_cursors where state = 'W')`)
+	for name, c := range map[string]struct {
+		steps []string
+		want  []workflow.Unfit
+	}{
+		"the same":              {[]string{"a", "go", "b"}, []workflow.Unfit{}},
+		"a step behind":         {[]string{"a", "go", "c", "d"}, []workflow.Unfit{}},
+		"another name":          {[]string{"x", "go", "b"}, []workflow.Unfit{{Run: id, Version: 1, Begun: 2, Step: "a"}}},
+		"a step before the one": {[]string{"a", "x", "go"}, []workflow.Unfit{{Run: id, Version: 1, Begun: 2, Step: "go"}}},
+		"less than was begun":   {[]string{"a"}, []workflow.Unfit{{Run: id, Version: 1, Begun: 2, Step: "go"}}},
+	} {
+		got, err := ordered(db, 2, c.steps...).Check(t.Context(), db.Pool, "shop")
+		if d := cmp.Diff(c.want, got); err != nil || d != "" {
+			t.Errorf("%s: %v\n%s", name, err, d)
+		}
+	}
+	if n := dbtest.Get[int](db, `select count(*)::int from core.workflow_definitions`); n != 1 {
+		t.Errorf("%d definitions", n)
+	}
+
+	if _, err := workflow.Signal(t.Context(), db.Pool, id, "go", 1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := await(t, db, now, id); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	if got, err := ordered(db, 2, "x").Check(t.Context(), db.Pool, "shop"); err != nil || len(got) != 0 {
+		t.Errorf("of a run that has ended: %v, %v", got, err)
+	}
+	if _, err := ordered(db, 2, "x", "x").Check(t.Context(), db.Pool, "shop"); err == nil {
+		t.Error("a workflow that cannot be was checked")
+	}
 }

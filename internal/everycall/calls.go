@@ -107,6 +107,7 @@ var All = map[string]Function{
 	"grant_namespace":                      {By: ByName},
 	"heartbeat":                            {By: ByID},
 	"register_workflow":                    {By: ByName, Arguments: map[string]string{"p_name": "'everyflow'", "p_version": "1", "p_steps": `'[{"name": "a", "kind": "step"}]'`}},
+	"unfit_runs":                           {By: ByName, Arguments: map[string]string{"p_workflow": "'everyflow'", "p_steps": `'[{"name": "a", "kind": "step"}]'`}},
 	"start_workflow":                       {By: ByName},
 	"workflow_pace":                        {By: ByName},
 	"claim_runs":                           {By: ByName},

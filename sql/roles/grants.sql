@@ -136,6 +136,7 @@ begin
       ('core_node.ack_broadcast', '{nexus_consumer}'),
       ('core_node.settle_broadcast', '{nexus_consumer}'),
       ('core_node.holds_broadcast', '{nexus_consumer}'),
+      ('core.unfit_runs', '{nexus_consumer}'),
       ('core_node.register_workflow', '{nexus_consumer}'),
       ('core_node.claim_runs', '{nexus_consumer}'),
       ('core_node.commit_steps', '{nexus_consumer}'),
