@@ -14,6 +14,7 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/node"
+	"github.com/nexuspg/nexus/outbox"
 	hooks "github.com/nexuspg/nexus/webhook"
 )
 
@@ -78,6 +79,7 @@ func serve(ctx context.Context, parent io.Reader, databaseURL, name string, log 
 		return n.Run(ctx)
 	}
 	n.Add(&hooks.Sender{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}) // the receiver is on this machine
+	n.Add(outbox.Handle(movesQueue, makeMove))
 	// In this order, so that what every webhook gets is done when the second handler fails, and has to be undone.
 	n.On("github.*", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return h.webhook(ctx, tx, d, name) })
 	n.On(flakyType, func(_ context.Context, _ pgx.Tx, d *nexus.Delivery) error {

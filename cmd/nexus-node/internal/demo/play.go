@@ -44,6 +44,9 @@ func (d *demo) play(ctx context.Context, all []webhook) (_ *Result, _ *Slots, _ 
 	if err := d.receive(ctx); err != nil {
 		return nil, nil, nil, err
 	}
+	if err := d.enqueueMoves(ctx); err != nil {
+		return nil, nil, nil, err
+	}
 	victim, err := d.spawn("node-a")
 	if err != nil {
 		return nil, nil, nil, err
@@ -84,6 +87,9 @@ func (d *demo) play(ctx context.Context, all []webhook) (_ *Result, _ *Slots, _ 
 		return nil, nil, nil, err
 	}
 	if err := d.mend(ctx); err != nil {
+		return nil, nil, nil, err
+	}
+	if err := d.releaseMoves(ctx); err != nil {
 		return nil, nil, nil, err
 	}
 	if err := d.awaitSlots(ctx); err != nil {

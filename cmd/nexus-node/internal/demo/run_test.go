@@ -75,6 +75,9 @@ func TestDemoKeptAndLookedInto(t *testing.T) {
 		`left on queue core_events_github +0\n`,
 		`left on queue core_events_github__audit +0\n`,
 		`audit, begins at the beginning: [1-9]\d* webhooks`,
+		`400 movements of 8 accounts are enqueued`,
+		`halted +\d+ +\d+ +halted at message \d+ +movement 25 of account 3`,
+		`8 accounts have all 50 movements once, in their order`,
 		`nexus_sql +succeeded +\S+ +\S+ +20\n`,
 		fmt.Sprintf(`partition core\.event_log_p\S+ +%d events`, int64(len(all))+slots.Fired+slots.OneShots+invoices),
 	} {
