@@ -80,6 +80,7 @@ func serve(ctx context.Context, parent io.Reader, databaseURL, name string, log 
 	}
 	n.Add(&hooks.Sender{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}) // the receiver is on this machine
 	n.Add(outbox.Handle(movesQueue, makeMove))
+	n.Add(orderFlow(pool, name))
 	// In this order, so that what every webhook gets is done when the second handler fails, and has to be undone.
 	n.On("github.*", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return h.webhook(ctx, tx, d, name) })
 	n.On(flakyType, func(_ context.Context, _ pgx.Tx, d *nexus.Delivery) error {

@@ -60,6 +60,9 @@ func (d *demo) play(ctx context.Context, all []webhook) (_ *Result, _ *Slots, _ 
 	}
 	d.tell("two node processes are alive: pids %d and %d", victim.cmd.Process.Pid, survivor.cmd.Process.Pid)
 
+	if err := d.startOrders(ctx); err != nil {
+		return nil, nil, nil, err
+	}
 	began := time.Now()
 	emitting.Go(func() {
 		if err := emitAll(ctx, d.app, all, emitters); err != nil {
@@ -76,6 +79,9 @@ func (d *demo) play(ctx context.Context, all []webhook) (_ *Result, _ *Slots, _ 
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	if err := d.approveOrders(ctx); err != nil {
+		return nil, nil, nil, err
+	}
 
 	emitting.Wait()
 	if err := context.Cause(ctx); err != nil {
@@ -90,6 +96,9 @@ func (d *demo) play(ctx context.Context, all []webhook) (_ *Result, _ *Slots, _ 
 		return nil, nil, nil, err
 	}
 	if err := d.releaseMoves(ctx); err != nil {
+		return nil, nil, nil, err
+	}
+	if err := d.awaitOrders(ctx); err != nil {
 		return nil, nil, nil, err
 	}
 	if err := d.awaitSlots(ctx); err != nil {

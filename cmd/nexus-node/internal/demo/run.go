@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/nexuspg/nexus/internal/pgdev"
@@ -31,8 +32,9 @@ type demo struct {
 	url     string        // of the app
 	nodes   []*process    // those that should be running
 
-	receiver *receiver // of the webhook
-	invoiced time.Time // when the invoices were emitted
+	receiver *receiver   // of the webhook
+	invoiced time.Time   // when the invoices were emitted
+	orders   []uuid.UUID // runs of the workflow order
 }
 
 // Run does the whole thing. It fails with [ErrWrong] if anything was lost, doubled or does not add up. Whatever happens it

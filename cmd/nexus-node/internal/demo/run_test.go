@@ -77,6 +77,8 @@ func TestDemoKeptAndLookedInto(t *testing.T) {
 		`audit, begins at the beginning: [1-9]\d* webhooks`,
 		`400 movements of 8 accounts are enqueued`,
 		`halted +\d+ +\d+ +halted at message \d+ +movement 25 of account 3`,
+		`5 orders are shipped; for the one without a carrier`,
+		`ship +failed +1 +no carrier goes there`,
 		`8 accounts have all 50 movements once, in their order`,
 		`nexus_sql +succeeded +\S+ +\S+ +20\n`,
 		fmt.Sprintf(`partition core\.event_log_p\S+ +%d events`, int64(len(all))+slots.Fired+slots.OneShots+invoices),

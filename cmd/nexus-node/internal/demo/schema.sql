@@ -61,12 +61,20 @@ create table demo.moves (
 );
 comment on table demo.moves is 'One row an effect of a movement, in the order in which they were made. No unique key.';
 
+create table demo.order_steps (
+    step_id   bigint generated always as identity,
+    order_id  integer not null,
+    step      text not null,
+    node      text not null
+);
+comment on table demo.order_steps is 'One row an effect of a step of an order, or of undoing one. No unique key.';
+
 create table demo.switches (name text primary key, on_since timestamptz not null default clock_timestamp());
 comment on table demo.switches is 'Row "fixed": the handler knows what to do with a push that names no repository; row "comma": it reads amounts with one.';
 
 grant nexus_producer, nexus_consumer to demo_app;
 grant usage on schema demo to demo_app;
-grant insert on demo.received, demo.handled, demo.reports, demo.audited, demo.booked, demo.moves to demo_app;
+grant insert on demo.received, demo.handled, demo.reports, demo.audited, demo.booked, demo.moves, demo.order_steps to demo_app;
 grant select, insert, update on demo.reminders to demo_app;
 grant select, insert, update on demo.by_type, demo.by_repository, demo.by_sender to demo_app;
 grant select on demo.switches to demo_app;
