@@ -69,7 +69,7 @@ var running = []runningPage{
 	{page: "docs/guides/request-reply.md", apart: true, not: []string{"nexus-node request"}, holds: `(select count(*) = 1 from core.request_status where status = 503)`},
 	{page: "docs/guides/triggers.md", not: []string{"nexus-node trigger hand-over"}, holds: `(select string_agg(name || ' ' || enabled, ', ' order by name) = 'mail-all false, mail-germans true, mourn true, report true, statistics true' from core.trigger_status)
 		and exists (select from pgmq.q_core_events_shop__triggers where message ->> 'trigger' = 'mail-germans')`},
-	{page: "docs/guides/watched-tables.md", holds: `(select array_agg(message #>> '{payload,new,status}') = '{paid}' from pgmq.q_core_events_shop__triggers)`},
+	{page: "docs/guides/watched-tables.md", apart: true, holds: `(select array_agg(message #>> '{payload,new,status}') = '{paid}' from pgmq.q_core_events_shop__triggers)`},
 	{page: "docs/guides/outbox.md", holds: `(select array_agg(lag order by lag) = '{0,0,0,0,0,0,0,1}' from core.lane_status)`},
 	{page: "docs/guides/replay.md", holds: `(select state = 'done' from core.replays)`},
 	{page: "docs/guides/webhooks.md", before: `select core.create_namespace('shop')`,
