@@ -351,3 +351,29 @@ func TestWork(t *testing.T) {
 		t.Fatal(done, err)
 	}
 }
+
+// By the profile a lane that had little rests before it is looked at again, so that more comes together. Each message is there before the one
+// before it is done, so nothing but the rest is waited for.
+// holds: LN10
+func TestALaneThatHadLittleRests(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	const all, rest = 10, 50 * time.Millisecond
+	register(t, db, "thrifty", 1, &outbox.QueueOptions{Profile: outbox.HighThroughput})
+	var looks []time.Time
+	ended := make(chan struct{})
+	enqueue(t, db, "thrifty", "1")
+	stop := start(t, db, node.Config{}, outbox.HandleLeased("thrifty", func(ctx context.Context, m *outbox.Item) error {
+		if looks = append(looks, time.Now()); len(looks) == all {
+			close(ended)
+			return nil
+		}
+		_, err := outbox.Enqueue(ctx, db.Pool, ns, outbox.Message{Queue: "thrifty", Key: "one", Type: "text/plain", Body: []byte("next")})
+		return err
+	}))
+	<-ended
+	stop()
+	if took := looks[all-1].Sub(looks[0]); took < (all-2)*rest {
+		t.Errorf("%d messages, one by one, were through after %s: less than a rest of %s each", all, took, rest)
+	}
+}
