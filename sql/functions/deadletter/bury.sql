@@ -1,5 +1,6 @@
 -- One statement removes the messages and writes ledger, history and the copies on the dead-letter queue. The ids of
--- dead letters and of copies follow the order of the messages, so that "oldest first" holds.
+-- dead letters and of copies follow the order of the messages, so that "oldest first" holds. What a trigger delivered
+-- is known by trigger and event, wherever it waited.
 create or replace function core_private.bury(
     p_queue text, p_node text, p_ids bigint[], p_cts integer[], p_reasons text[], p_errors text[])
 returns table (msg_id bigint, read_ct integer)
@@ -37,7 +38,10 @@ begin
             returning q.msg_id, q.read_ct, q.message, q.headers, q.last_read_at, q.enqueued_at,
                       u.reason, core_private.clean_text(u.error) as error),
         known as materialized (
-            select g.*, nextval(%3$L::regclass) as dlq_msg_id, e.envelope,
+            select g.*,
+                   case when $10 and e.envelope and core_private.uuid_if_valid(g.message ->> 'eventUid') is not null
+                        then core_private.uuid_if_valid(g.message ->> 'triggerId') end as trigger_id,
+                   nextval(%3$L::regclass) as dlq_msg_id, e.envelope,
                    coalesce(core_private.own_type_of(g.message), 'unknown.raw') as event_type,
                    case when e.envelope then core_private.uuid_if_valid(g.message ->> 'eventUid') end as event_uid,
                    case when e.envelope and g.message ->> 'eventId' ~ '^[0-9]{1,18}$'
@@ -54,8 +58,11 @@ begin
               from (select * from gone order by msg_id) g
              cross join lateral (select core_private.event_type_of(g.message) is not null as envelope) e),
         dead as materialized (
-            select 'delivery' as source_kind, $6 as namespace, $7 as consumer, k.event_type,
-                   case when k.event_uid is null then jsonb_build_object('queue', $1, 'msgId', k.msg_id)
+            select case when k.trigger_id is null then 'delivery' else 'trigger' end as source_kind,
+                   $6 as namespace, $7 as consumer, k.event_type,
+                   case when k.trigger_id is not null
+                        then jsonb_build_object('triggerId', k.trigger_id, 'eventUid', k.event_uid)
+                        when k.event_uid is null then jsonb_build_object('queue', $1, 'msgId', k.msg_id)
                         else jsonb_build_object('queue', $1, 'eventUid', k.event_uid) end as source_ref,
                    $1 as queue_name, k.msg_id, k.dlq_msg_id, k.event_id, k.event_uid,
                    case when k.envelope then coalesce(k.message -> 'payload', 'null')
@@ -82,6 +89,7 @@ begin
              core_private.queue_relation(v_owner.dlq),
              core_private.queue_sequence(v_owner.dlq),
              core_private.ledger_plan())
-    using p_queue, p_ids, p_cts, p_reasons, p_errors, v_owner.namespace, v_owner.consumer, v_now, p_node;
+    using p_queue, p_ids, p_cts, p_reasons, p_errors, v_owner.namespace, v_owner.consumer, v_now, p_node,
+          v_owner.routed;
 end $$;
 comment on function core_private.bury(text, text, bigint[], integer[], text[], text[]) is 'Moves messages whose fence (msg_id, read_ct) holds to the dead letters; returns those it moved. Raises NX110.';

@@ -2,6 +2,8 @@
 -- key stay, and headers tell the round. Rows must be locked by the caller. With a gap they become due one after
 -- another, in the order of their ids: what is not due at once waits in core.delayed, so that the head of the queue
 -- stays short.
+--
+-- What a trigger had delivered goes to the target, and by the consumer, that the trigger has now.
 create or replace function core_private.redeliver(
     p_ids bigint[], p_payload jsonb, p_first_at timestamptz = null, p_gap interval = null)
 returns table (dead_letter_id bigint, msg_id bigint)
@@ -21,9 +23,14 @@ begin
                                 + coalesce(p_gap, '0') * (row_number() over (order by l.dead_letter_id) - 1),
                             v_now) as due_at
               from core.dead_letters l
-              join core.consumers c on c.namespace = l.namespace and c.name = l.consumer and c.kind = 'unordered'
+              left join core.triggers t
+                on t.trigger_id = core_private.uuid_if_valid(l.source_ref ->> 'triggerId') and t.namespace = l.namespace
+               and l.source_kind = 'trigger'
+              join core.consumers c
+                on c.namespace = l.namespace and c.name = coalesce(t.consumer, l.consumer) and c.kind = 'unordered'
               left join core.queues q on q.namespace = l.namespace and q.consumer_id is null and q.dropped_at is null
-             where l.dead_letter_id = any (p_ids) and l.source_kind = 'delivery' and l.resolved_at is null
+             where l.dead_letter_id = any (p_ids) and l.resolved_at is null
+               and (l.source_kind = 'delivery' or t.trigger_id is not null)
                and to_regclass(core_private.queue_relation(c.queue_name)) is not null)
         select n.queue_name, n.dlq,
                array_agg(n.dead_letter_id order by n.dead_letter_id) as ids,
@@ -36,15 +43,20 @@ begin
             with back as materialized (
                 select l.dead_letter_id, l.dlq_msg_id,
                        case when u.due_at <= $2 then %2$s end as msg_id, u.due_at,
-                       coalesce(l.event_type, 'unknown.raw') as event_type,
+                       coalesce(t.target, l.event_type, 'unknown.raw') as event_type,
                        case when l.envelope is null then coalesce($3, l.payload)
-                            else l.envelope || jsonb_build_object('payload', coalesce($3, l.payload)) end as message,
+                            else l.envelope || jsonb_build_object('payload', coalesce($3, l.payload))
+                                 || jsonb_strip_nulls(jsonb_build_object('eventType', t.target, 'trigger', t.name))
+                            end as message,
                        coalesce(l.headers, '{}') || jsonb_strip_nulls(jsonb_build_object(
                            'nexus-replay-of', l.dead_letter_id, 'nexus-round', l.replay_count + 1,
                            'nexus-retry', core_private.trigger_policy(
                                core_private.uuid_if_valid(l.envelope ->> 'triggerId')))) as headers
                   from unnest($1, $5) u(id, due_at)
-                  join core.dead_letters l on l.dead_letter_id = u.id),
+                  join core.dead_letters l on l.dead_letter_id = u.id
+                  left join core.triggers t
+                    on t.trigger_id = core_private.uuid_if_valid(l.source_ref ->> 'triggerId')
+                   and l.source_kind = 'trigger'),
             sent as (
                 insert into %1$s (msg_id, enqueued_at, vt, message, headers) overriding system value
                 select b.msg_id, $2, $2, b.message, b.headers
@@ -75,4 +87,4 @@ begin
         perform core_private.wake(r.queue_name, v_now);
     end loop;
 end $$;
-comment on function core_private.redeliver(bigint[], jsonb, timestamptz, interval) is 'Replays unresolved dead deliveries; returns those it put back with their new message ids, NULL for those due later. Those whose consumer or queue is gone are left.';
+comment on function core_private.redeliver(bigint[], jsonb, timestamptz, interval) is 'Replays unresolved dead deliveries, those of triggers too; returns those it put back with their new message ids, NULL for those due later. Those whose consumer, queue or trigger is gone are left.';

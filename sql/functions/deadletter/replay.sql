@@ -10,7 +10,7 @@ declare
     v_function text;
 begin
     for v_function in
-        select k.replay
+        select distinct k.replay
           from core_private.source_kinds() k
          where k.replay is not null
            and exists (

@@ -14,7 +14,7 @@ as $$
         ('broadcast', 'rebroadcast', 'why_not_rebroadcast'),
         ('lane', 'enqueue_again', 'why_not_enqueued_again'),
         ('task', 'refire', 'why_not_refired'),
-        ('trigger', null, null),
+        ('trigger', 'redeliver', 'why_not_fired_again'),
         ('workflow_step', null, null),
         ('workflow_compensation', 'recompensate', 'why_not_recompensated')
 $$;

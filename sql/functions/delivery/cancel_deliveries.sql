@@ -41,7 +41,7 @@ begin
         v_of := (
             select jsonb_object_agg(l.msg_id, l.dead_letter_id)
               from core.dead_letters l
-             where l.queue_name = q.queue_name and l.source_kind = 'delivery'
+             where l.queue_name = q.queue_name and l.source_kind in ('delivery', 'trigger')
                and l.status = 'pending' and l.reason = 'cancelled'
                and l.msg_id = any (v_ids));
         v_dead := v_dead || array(select v.value::bigint from jsonb_each_text(v_of) v);

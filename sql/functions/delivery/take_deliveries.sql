@@ -45,7 +45,7 @@ begin
         select distinct on (e.event_id) e.event_id, l.resolution, l.replay_msg_id
           from e
           join core.dead_letters l on l.event_uid = e.event_uid
-         where l.namespace = p_namespace and l.consumer = p_consumer and l.source_kind = 'delivery'
+         where l.namespace = p_namespace and l.consumer = p_consumer and l.source_kind in ('delivery', 'trigger')
          order by e.event_id, l.dead_letter_id desc)
     select coalesce(array_agg(e.message_id) filter (where e.message_id is not null), '{}')
                || coalesce(array_agg(d.replay_msg_id) filter (where d.replay_msg_id is not null), '{}'),

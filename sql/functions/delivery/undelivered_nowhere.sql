@@ -19,7 +19,7 @@ as $$
             select d.dead_letter_id
               from core.dead_letters d
              where d.event_uid = e.event_uid and d.namespace = p_namespace
-               and d.source_kind = 'delivery' and d.resolved_at is null
+               and d.source_kind in ('delivery', 'trigger') and d.resolved_at is null
                and (p_consumer is null or d.consumer = p_consumer)
              order by d.dead_letter_id desc limit 1) l on true
      order by u.id

@@ -17,7 +17,7 @@ begin
                     when exists (
                         select
                           from core.dead_letters l
-                         where l.queue_name = $1 and l.msg_id = u.id and l.source_kind = 'delivery'
+                         where l.queue_name = $1 and l.msg_id = u.id and l.source_kind in ('delivery', 'trigger')
                            and l.resolution is distinct from 'cancelled'
                            and l.last_attempt_at = u.at) then 'buried'
                     else 'gone' end,

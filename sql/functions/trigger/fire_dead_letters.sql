@@ -31,8 +31,7 @@ begin
                   join core.triggers t on t.namespace = c.namespace and t.consumer = c.name
                   join core.dead_letter_trigger_details d on d.trigger_id = t.trigger_id
                   join known k on k.namespace = t.namespace
-                   and (d.source = case when k.fired_by_id is null then k.source_kind else 'trigger' end
-                        or d.source is null)
+                   and (d.source = k.source_kind or d.source is null)
                    and (d.trigger = k.fired_by or d.trigger is null)
                    and (d.target = k.named or d.target is null)
                  where c.queue_name = $1 and t.kind = 'dead_letter' and t.enabled),

@@ -53,7 +53,7 @@ select is((select (message ->> 'causationUid')::uuid = l.event_uid from pgmq.q_c
 select pg_temp.got();
 select core.emit('shop', 'a.made');
 select is(pg_temp.fail('triggers'), 'buried buried', 'deliveries of triggers');
-select is(pg_temp.got(), '{"all delivery","all delivery","fired delivery","fired delivery","maild delivery","target delivery"}', 'go by trigger and target');
+select is(pg_temp.got(), '{"all trigger","all trigger","fired trigger","fired trigger","maild trigger","target trigger"}', 'go by trigger and target');
 select core.create_consumer('shop', 'crm', '{c.*}');
 select core.emit('shop', 'c.made');
 select is(pg_temp.fail('crm'), 'buried', 'a named consumer''s'), is(pg_temp.got(), '{"all delivery"}', 'as well');
