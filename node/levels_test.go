@@ -70,7 +70,14 @@ func TestWhatHasPriorityGoesFirst(t *testing.T) {
 		return nil
 	})
 	h.Batch, h.Workers = 4, 1
-	consumer("leased", 3).OnLeased("a.b", func(_ context.Context, d *nexus.Delivery) error { leased.add(d); return nil })
+	consumer("leased", 3).OnLeased("a.b", func(ctx context.Context, d *nexus.Delivery) error {
+		leased.add(d)
+		// Work of so long leaves nothing to be claimed ahead: of two claims under way at once, the later level's may be back first.
+		work, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+		defer cancel()
+		<-work.Done()
+		return ctx.Err()
+	})
 	h = consumer("plain", 0).OnBatch("a.b", func(_ context.Context, _ pgx.Tx, all []*nexus.Delivery) error {
 		for _, d := range all {
 			plain.add(d)
