@@ -203,42 +203,6 @@ holds the lane: pause it, and wait for the end of its lease.
 	return cmd
 }
 
-func newOutboxDrop(s *session) *cobra.Command {
-	var (
-		confirm       string
-		force, dryRun bool
-	)
-	cmd := &cobra.Command{
-		Use:     "drop NAME --confirm NAME",
-		Aliases: []string{"rm"},
-		Short:   "Drop an outbox queue",
-		Long: `Drop an outbox queue; its processors lose their lanes. While it has messages that have not ended, or dead letters that are unresolved, it is
-refused, unless --force says to lose what waits; dead letters stay.
-
---dry-run drops it in a transaction and rolls that back: it is refused for the same reasons as the real thing.`,
-		Example: `  nexus-node outbox drop -n shop payments --confirm payments --dry-run
-  nexus-node outbox drop -n shop payments --confirm payments --force`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if confirm != args[0] {
-				return usage(cmd, either(confirm == "", "--confirm is missing", "--confirm is "+quote(confirm))+"; it takes the queue's name once more, "+quote(args[0]))
-			}
-			return s.inNamespace(cmd, func(c *client) error {
-				drop := func(q nexus.DBTX) error { return outbox.DropQueue(c.ctx(), q, c.namespace(), args[0], force) }
-				if err := c.change(dryRun, drop); err != nil {
-					return err
-				}
-				return s.printDone(deed{"outbox queue", args[0], would(dryRun, "dropped"), dryRun})
-			})
-		},
-	}
-	f := cmd.Flags()
-	f.StringVar(&confirm, "confirm", "", "the queue's name once more")
-	f.BoolVar(&force, "force", false, "drop it although it has messages, which are lost, or dead letters")
-	f.BoolVar(&dryRun, "dry-run", false, "do it, say what happened, and roll back")
-	return cmd
-}
-
 func newOutboxRebase(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "rebase",
