@@ -8,7 +8,10 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
+	"io"
 	"log"
+	"log/slog"
 	"time"
 
 	"github.com/nexuspg/nexus/bench/internal/rig"
@@ -50,8 +53,26 @@ func run(ctx context.Context, r *rig.Rig) (err error) {
 	if err := r.Compare(ctx, "emit single, 8 connections, against River's Insert", emitSingle(r), "river", insertOnly.single); err != nil {
 		return err
 	}
-	return r.Compare(ctx, "emit batch of 1,000, 2 connections, against River's InsertManyFast", emitBatch(r), "river", insertOnly.batch)
+	if err := r.Compare(ctx, "emit batch of 1,000, 2 connections, against River's InsertManyFast", emitBatch(r), "river", insertOnly.batch); err != nil {
+		return err
+	}
+	for _, n := range []int{1, 50} {
+		if err := r.Compare(ctx, fmt.Sprintf("workflow steps, runs at once: %d, against DBOS Transact", n), steps(r, n), "dbos", dbosSteps(r, n)); err != nil {
+			return err
+		}
+	}
+	for _, n := range []int{1, 20} {
+		for _, topics := range []int{1, lanes} {
+			if err := r.Compare(ctx, fmt.Sprintf("outbox, end to end, 8 lanes leased, by %d, against Watermill, topics: %d", n, topics),
+				outboxEndToEnd(r, n), "watermill", watermillEndToEnd(r, n, topics)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
+
+func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
 
 // empty makes every round begin alike.
 func empty(ctx context.Context, r *rig.Rig) error {
