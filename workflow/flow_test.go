@@ -321,6 +321,34 @@ func TestTxStep(t *testing.T) {
 	}
 }
 
+// holds: W2
+// A session that ends while a step commits is no failure of the step: it has one attempt, and takes it again.
+func TestASessionEndsInACommit(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	db.Exec(`create sequence public.commits; grant all on public.commits to public;
+		create function public.cut() returns trigger language plpgsql as $$ begin
+			if nextval('public.commits') = 1 then perform pg_terminate_backend(pg_backend_pid()); end if;
+			return null;
+		end $$;
+		create constraint trigger cut after insert on public.effect deferrable initially deferred for each row execute function public.cut()`)
+	w := workflow.New[order, int]("w")
+	s := workflow.TxStep(w, "a", func(ctx context.Context, tx pgx.Tx, r *run) (int, error) {
+		return r.Attempt, note(ctx, tx, r.ID, r.Step, r.Attempt)
+	})
+	s.Retry.MaxAttempts = 1
+	w.Returns(func(r *run) (int, error) { return s.Result(r), nil })
+	start(t, db, node.Config{}, w)
+	id := begin(t, db, w, order{}, nil)
+	db.Wait(`select last_value = 1 and is_called from public.commits`)
+	if out, err := await(t, db, w, id); err != nil || out != 1 {
+		t.Error(out, err)
+	}
+	if got := dbtest.Get[string](db, inOrder); got != "a" {
+		t.Errorf("effects %s", got)
+	}
+}
+
 const told nexus.EventType[int] = "told"
 
 // What steps emit says which run it comes from, and how deep it is.

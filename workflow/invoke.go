@@ -123,6 +123,8 @@ func (h *hand) inTx(n *node, f func(ctx context.Context, tx pgx.Tx) error, end f
 		return invoke.Ended(invoke.ErrEnded, nil), false, false
 	case errors.Is(err, nexus.ErrLimit):
 		return verdict(reasonResult, invoke.TextOf(err)), false, false
+	case tx.Broken(err), db.Unavailable(err): // a session that ends is no failure of the step
+		return work.Result{Action: work.Release, After: time.Second}, false, false
 	}
 	// Whether it committed may not be known. If it did, the cursor is further than this says, and what follows changes nothing.
 	return work.Result{Action: work.Retry, Reason: work.ReasonCommit, Error: work.Storable("commit: "+invoke.TextOf(err), work.MaxText)}, false, false
