@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/nexuspg/nexus/internal/runstart"
 )
 
 // Node is one running member of a namespace.
@@ -17,8 +19,8 @@ type Node struct {
 	mu         sync.Mutex
 	consumers  []*consumer // the first one is "default"
 	broadcasts *consumer
-	services   []Service
-	declared   int // of the services, by Work
+	services   []Service // the first one starts runs that triggers ask for
+	declared   int       // of the services, by Work
 	ran        bool
 	state      *running        // nil before Run has registered and after it
 	drain      chan struct{}   // closed when somebody asked to drain
@@ -34,7 +36,8 @@ type Node struct {
 func New(pool *pgxpool.Pool, cfg Config) *Node {
 	n := &Node{
 		pool: pool, cfg: cfg, consumers: []*consumer{{name: defaultConsumer}}, broadcasts: &consumer{name: broadcastConsumer},
-		drain: make(chan struct{}), ended: make(chan struct{}), begun: make(chan struct{}),
+		services: []Service{runstart.Service{}},
+		drain:    make(chan struct{}), ended: make(chan struct{}), begun: make(chan struct{}),
 	}
 	n.open = sync.OnceFunc(func() { close(n.begun) })
 	return n

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/telemetry"
 )
 
 // StartOptions are the options of core.start_workflow. What is zero is not given.
@@ -51,14 +52,8 @@ func start(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, name, input st
 	o.Texts("tags", opts.Tags)
 	o.Duration("delay", opts.Delay)
 	o.Duration("timeout", opts.Timeout)
-	correlation := opts.CorrelationID
-	if d, ok := nexus.DeliveryFrom(ctx); ok && correlation == "" {
-		correlation = d.CorrelationID
-		if correlation == "" && d.UID != uuid.Nil {
-			correlation = d.UID.String()
-		}
-	}
-	o.Text("correlation_id", correlation)
+	o.Chain(ctx, opts.CorrelationID, uuid.Nil)
+	o.Text("traceparent", telemetry.Headers(ctx, nil)["traceparent"])
 	options, err := o.Encode()
 	if err != nil {
 		return uuid.Nil, false, err

@@ -14,7 +14,7 @@ var ranks = [][]string{
 	{"internal/feed"},
 	{"internal/lease", "internal/invoke"},
 	{"internal/handlers", "internal/svc"},
-	{"internal/engine", "internal/readmodel", "internal/telemetry", "internal/member", "internal/sqlwork"},
+	{"internal/engine", "internal/readmodel", "internal/telemetry", "internal/member", "internal/sqlwork", "internal/runstart"},
 	{"internal/consume", "internal/batch", "internal/pgmqueue", "internal/broadcast"},
 	{"internal/answer"},
 	{"queue", "operate", "deadletter", "schedule", "kv", "trigger", "outbox", "migrate"},

@@ -110,6 +110,7 @@ var All = map[string]Function{
 	"unfit_runs":                           {By: ByName, Arguments: map[string]string{"p_workflow": "'everyflow'", "p_steps": `'[{"name": "a", "kind": "step"}]'`}},
 	"start_workflow":                       {By: ByName},
 	"workflow_pace":                        {By: ByName},
+	"start_runs":                           {By: ByName},
 	"claim_runs":                           {By: ByName},
 	"signal_workflow":                      {By: ByID, Arguments: map[string]string{"p_name": "'go'"}},
 	"cancel_workflow":                      {By: ByID},

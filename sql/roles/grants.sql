@@ -153,6 +153,7 @@ begin
       ('core_node.release_runs', '{nexus_consumer}'),
       ('core_node.set_progress', '{nexus_consumer}'),
       ('core_node.workflow_pace', '{nexus_consumer}'),
+      ('core_node.start_runs', '{nexus_consumer}'),
       ('core_node.outbox_pace', '{nexus_consumer}'),
       ('core_node.lanes_due', '{nexus_consumer}'),
       ('core_node.fetch_lane', '{nexus_consumer}'),

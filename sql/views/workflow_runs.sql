@@ -10,7 +10,7 @@ select r.run_id, r.namespace, r.workflow, d.version, r.def_id,
        r.error, r.progress, r.tags, r.idempotency_key, r.correlation_id, r.parent_run_id, r.parent_key,
        r.continued_from, r.continued_as, r.forked_from, r.depth, r.principal, r.created_at, r.timeout_at, r.updated_at,
        r.finished_at,
-       coalesce(r.finished_at, core.now()) - r.created_at as age
+       coalesce(r.finished_at, core.now()) - r.created_at as age, r.causation_uid
   from core_private.workflow_runs r
   left join core_private.workflow_definitions d on d.def_id = r.def_id
   left join lateral (
@@ -40,10 +40,11 @@ comment on column core.workflow_runs.parent_key is 'The key of that step.';
 comment on column core.workflow_runs.continued_from is 'The run that ended by beginning this one.';
 comment on column core.workflow_runs.continued_as is 'The run that this one ended by beginning.';
 comment on column core.workflow_runs.forked_from is 'The run whose journal it inherited a part of.';
-comment on column core.workflow_runs.depth is 'How many runs are above it.';
+comment on column core.workflow_runs.depth is 'How many events and runs are above it.';
 comment on column core.workflow_runs.principal is 'Who started it.';
 comment on column core.workflow_runs.created_at is 'Database clock when it was started.';
 comment on column core.workflow_runs.timeout_at is 'When it ends as timed_out; NULL: never.';
 comment on column core.workflow_runs.updated_at is 'When its status or progress last changed.';
 comment on column core.workflow_runs.finished_at is 'When it ended.';
 comment on column core.workflow_runs.age is 'How long it took, or has taken.';
+comment on column core.workflow_runs.causation_uid is 'The event or run that it follows from; NULL: none is known.';

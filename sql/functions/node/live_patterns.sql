@@ -1,5 +1,6 @@
 -- Asked of the heartbeat and not of the reaper's verdict alone, so that it does not matter whether the reaper has
--- been by. An SQL handler takes all that its consumer gets or that names it, whoever runs it.
+-- been by. An SQL handler takes all that its consumer gets or that names it, whoever runs it, and any node starts
+-- a workflow that has a definition.
 create or replace function core_private.live_patterns(p_namespace text, p_consumer text, p_now timestamptz)
 returns text[]
 language sql stable
@@ -16,7 +17,16 @@ as $$
                    select h.key::text
                      from core.consumers k
                      join core.handlers h on h.namespace = k.namespace
-                    where k.namespace = p_namespace and k.name = p_consumer and k.routed and h.kind = 'sql'),
+                    where k.namespace = p_namespace and k.name = p_consumer and k.routed and h.kind = 'sql'
+                   union all
+                   select unnest(core_private.workflow_targets(p_namespace))
+                    where exists (
+                        select
+                          from core.consumers k
+                          join core.nodes x on x.namespace = k.namespace
+                         where k.namespace = p_namespace and k.name = p_consumer and k.routed
+                           and x.state in ('starting', 'active', 'draining')
+                           and x.last_heartbeat >= p_now - 3 * x.heartbeat_every)),
                '{}')
       from core.nodes n
       join core_private.node_capabilities c on c.node_id = n.node_id and c.incarnation = n.incarnation
@@ -24,4 +34,4 @@ as $$
        and n.last_heartbeat >= p_now - 3 * n.heartbeat_every
        and c.kind = 'event_type' and c.consumer = p_consumer
 $$;
-comment on function core_private.live_patterns(text, text, timestamptz) is 'The patterns of event types that live nodes handle for a consumer; NULL while no node of it lives. Of a consumer with an SQL handler: all; of a routed one also the keys of those in SQL.';
+comment on function core_private.live_patterns(text, text, timestamptz) is 'The patterns of event types that live nodes handle for a consumer; NULL while no node of it lives. Of a consumer with an SQL handler: all; of a routed one also the keys of those in SQL, and of workflows that there are.';

@@ -32,10 +32,18 @@ begin
           from (select m.namespace, a.consumer,
                        min(m.registered_at) as since, max(3 * m.heartbeat_every) as silence
                   from core.nodes m
-                  join core_private.node_capabilities a on a.node_id = m.node_id and a.incarnation = m.incarnation
+                 cross join lateral (
+                       select a.consumer
+                         from core_private.node_capabilities a
+                        where a.node_id = m.node_id and a.incarnation = m.incarnation and a.kind = 'event_type'
+                        union
+                       -- Any node starts workflows.
+                       select c.name
+                         from core.consumers c
+                        where c.namespace = m.namespace and c.routed
+                          and core_private.workflow_targets(m.namespace) is not null) a
                  where m.state in ('starting', 'active', 'draining')
                    and m.last_heartbeat >= v_now - 3 * m.heartbeat_every
-                   and a.kind = 'event_type'
                    and m.namespace <> all (v_closed)
                  group by m.namespace, a.consumer) l
           join core.namespaces n on n.namespace = l.namespace

@@ -1,6 +1,7 @@
 -- The message is put on the queue of the consumer requests alone, under the handler's key; the log has it under the
 -- handler's name. Without a live node there is nothing to wait for: the reply is there at once, and no event. Nodes
--- that drain take nothing new, so they do not count. Handlers in SQL may be run by sessions that are no node.
+-- that drain take nothing new, so they do not count. Handlers in SQL may be run by sessions that are no node. Any node
+-- starts a workflow that has a definition.
 --
 -- Nodes with handlers make the consumer. For others whoever asks first does.
 create or replace function core.request(
@@ -21,6 +22,7 @@ declare
     v_o       record;
     v_queue   text;
     v_live    boolean;
+    v_waits   boolean;
     v_id      bigint;
     v_uid     uuid;
 begin
@@ -30,7 +32,8 @@ begin
                             then core_private.parse_interval(p_options -> 'timeout', 'timeout', '1 ms', '5 min')
                             else interval '30 seconds' end;
     select o.* into v_o from core_private.parse_emit_options(p_options - 'timeout', v_now) o;
-    if v_target !~ '^(go|workflow):' then
+    v_waits := v_target ^@ 'workflow:' and core_private.newest_definition(p_namespace, v_name) is not null;
+    if v_target !~ '^(go|workflow):' or v_waits then
         perform core_private.name_handler(p_namespace, v_target, 'p_target');
         perform core_private.open_routed(p_namespace, 'requests');
     end if;
@@ -42,6 +45,11 @@ begin
                 where x.namespace = p_namespace and x.state in ('starting', 'active')
                   and x.last_heartbeat >= v_now - 3 * x.heartbeat_every
                   and a.kind = 'event_type' and a.consumer = 'requests' and a.key = v_target)
+           or v_waits and exists (
+               select
+                 from core.nodes x
+                where x.namespace = p_namespace and x.state in ('starting', 'active')
+                  and x.last_heartbeat >= v_now - 3 * x.heartbeat_every)
       into v_max, v_queue, v_live
       from core.namespaces n
       left join core.consumers c on c.namespace = n.namespace and c.name = 'requests' and c.routed

@@ -5,7 +5,7 @@ create or replace function core_node.claim_runs(
 returns table (
     run_id uuid, path text, def_id bigint, epoch integer, token uuid, pos integer, attempt integer, deaths integer,
     state text, undo_key text, workflow text, input jsonb, depth integer, correlation_id text, created_at timestamptz,
-    results jsonb, pending jsonb, failed jsonb)
+    results jsonb, pending jsonb, failed jsonb, traceparent text)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -85,7 +85,8 @@ begin
             returning c.*)
         select l.run_id, l.path, l.def_id, l.epoch, l.token, l.pos, l.attempt, l.deaths,
                case l.state when 'U' then 'undo' else 'run' end, case l.state when 'U' then l.wait_key end,
-               w.workflow, w.input, w.depth, w.correlation_id, w.created_at, j.results, j.pending, j.failed
+               w.workflow, w.input, w.depth, w.correlation_id, w.created_at, j.results, j.pending, j.failed,
+               w.traceparent
           from leased l
           join core_private.workflow_runs w on w.run_id = l.run_id
          cross join lateral (

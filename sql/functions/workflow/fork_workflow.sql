@@ -41,7 +41,8 @@ begin
     v_fork := core_private.new_run(
         v_run.namespace, v_run.workflow, v_def, v_run.input, v_now + coalesce(v_o.delay, '0'), v_o.timeout,
         coalesce(v_o.correlation_id, v_run.correlation_id), coalesce(v_o.tags, v_run.tags), v_o.key, v_now,
-        p_forked_from => p_run_id, p_entered => v_top - 1);
+        p_forked_from => p_run_id, p_entered => v_top - 1, p_depth => v_run.depth,
+        p_causation_uid => coalesce(v_o.causation_uid, v_run.causation_uid), p_traceparent => v_o.traceparent);
     if v_fork is null then
         raise exception using errcode = 'NX226', column = 'idempotency_key',
             message = format('a run of %s has the idempotency key %s',

@@ -43,7 +43,8 @@ begin
     child := core_private.new_run(
         v_run.namespace, p_workflow, v_def, p_input, v_now + coalesce(v_o.delay, '0'), v_o.timeout,
         coalesce(v_o.correlation_id, v_run.correlation_id), v_o.tags, null, v_now,
-        p_run, p_key, (v_held.held).attempt, v_run.depth + 1);
+        p_run, p_key, (v_held.held).attempt, v_run.depth + 1, p_causation_uid => p_run,
+        p_traceparent => v_run.traceparent);
     perform core_private.journal_step(
         p_run, p_key, p_ord, 'p', jsonb_build_object('child', child), null, (v_held.held).attempt, p_undo, v_now);
     update core_private.workflow_cursors c

@@ -21,6 +21,9 @@ begin
     end if;
     perform core_private.check_payload(
         p_input, (select n.max_payload_bytes from core.namespaces n where n.namespace = p_namespace), 'p_input');
+    if current_setting('nexus.cause', true) <> '' then
+        p_options := core_private.with_cause(p_options);
+    end if;
     if p_options = '{}' then
         run_id := core_private.new_run(
             p_namespace, p_workflow, v_def, p_input, v_now, null, null, null, null, v_now);
@@ -30,7 +33,8 @@ begin
     v_o := core_private.parse_start_options(p_options);
     run_id := core_private.new_run(
         p_namespace, p_workflow, v_def, p_input, v_now + coalesce(v_o.delay, '0'), v_o.timeout, v_o.correlation_id,
-        v_o.tags, v_o.key, v_now);
+        v_o.tags, v_o.key, v_now, p_depth => v_o.depth, p_causation_uid => v_o.causation_uid,
+        p_traceparent => v_o.traceparent);
     started := run_id is not null;
     if started then
         return;
@@ -46,4 +50,4 @@ begin
             hint = 'A key stands for one input: give this one another key.';
     end if;
 end $$;
-comment on function core.start_workflow(text, text, jsonb, jsonb) is 'Starts a run of a workflow, in the caller''s transaction: run_id, and whether it was started now. Options: idempotency_key (of two starts with one key the second is told the run of the first), tags (array of strings), delay (before the first step), timeout (of the run, counted after delay; then it ends as timed_out, with compensation), correlation_id. Raises NX003, NX004, NX005, NX101, NX116, NX226, NX401, NX402, NX601; above read committed 40001 where another transaction has just used the key.';
+comment on function core.start_workflow(text, text, jsonb, jsonb) is 'Starts a run of a workflow, in the caller''s transaction: run_id, and whether it was started now. Options: idempotency_key (of two starts with one key the second is told the run of the first), tags (array of strings), delay (before the first step), timeout (of the run, counted after delay; then it ends as timed_out, with compensation), correlation_id, causation_uid and depth (of what it follows from: the event in whose handler in SQL it is started), traceparent (the span that its steps are linked to). Raises NX003, NX004, NX005, NX101, NX116, NX226, NX401, NX402, NX601; above read committed 40001 where another transaction has just used the key.';
