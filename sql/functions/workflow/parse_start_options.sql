@@ -57,7 +57,8 @@ begin
         traceparent := core_private.traceparent_if_valid(p_options -> 'traceparent');
         if traceparent is null then
             perform core_private.fail_option(
-                'traceparent', p_options -> 'traceparent', 'Give it as W3C Trace Context has it: 00-<trace>-<span>-<flags>.');
+                'traceparent', p_options -> 'traceparent',
+                'Give it as W3C Trace Context has it: 00-<trace>-<span>-<flags>.');
         end if;
     end if;
 end $$;

@@ -19,7 +19,8 @@ begin
     v_run := core_private.new_run(
         p_namespace, v_workflow, core_private.newest_definition(p_namespace, v_workflow), v_payload, v_now, null,
         coalesce(nullif(left(p_message ->> 'correlationId', 512), ''), v_uid::text), null, v_key, v_now,
-        p_depth => least(coalesce(core_private.header_number(p_message, 'depth'), 0), 1000000)::integer + 1, p_causation_uid => v_uid,
+        p_depth => least(coalesce(core_private.header_number(p_message, 'depth'), 0), 1000000)::integer + 1,
+        p_causation_uid => v_uid,
         p_traceparent => core_private.traceparent_if_valid(core_private.headers_object(p_headers) -> 'traceparent'));
     return coalesce(v_run, (
         select r.run_id

@@ -1,4 +1,4 @@
--- Starting a run is a row or two, so it takes no handler: claim, start and settlement share a transaction, and its death
+-- Starting a run is a row or two, so it takes no handler: claim, start and settlement share a transaction, whose death
 -- is no attempt. Each start is undone by its own error alone. What names a workflow without a definition is left to be
 -- parked.
 create or replace function core_node.start_runs(
@@ -70,7 +70,8 @@ begin
                 end if;
                 v_verdict := jsonb_build_object(
                     'action', case when sqlstate ^@ 'NX' then 'reject' else 'retry' end,
-                    'reason', case when sqlstate ^@ 'NX' then 'refused' else 'error' end, 'error', format('%s: %s', sqlstate, sqlerrm));
+                    'reason', case when sqlstate ^@ 'NX' then 'refused' else 'error' end,
+                    'error', format('%s: %s', sqlstate, sqlerrm));
             end;
             started := started + (v_verdict is null)::integer;
             failed := failed + (v_verdict is not null)::integer;
