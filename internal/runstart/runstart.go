@@ -83,15 +83,8 @@ func (s *starter) serve(ctx context.Context) error {
 			wait = calledFor
 		}
 		n, err := s.start(ctx, atOnce, wait)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
-			s.host.Unavailable(err)
-			if s.said.Due() {
-				s.host.Logger.Warn("cannot start the runs that triggers and requests ask for, trying on", "namespace", string(s.host.Namespace), "error", err)
-			}
-			s.wait(ctx, nobodyAsks)
+		if err != nil {
+			s.failed(ctx, err)
 			continue
 		}
 		s.said.Over()
@@ -111,6 +104,18 @@ func (s *starter) serve(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// failed says that nothing can be started just now, and waits: a node is there for more than this.
+func (s *starter) failed(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	s.host.Unavailable(err)
+	if s.said.Due() {
+		s.host.Logger.Warn("cannot start the runs that triggers and requests ask for, trying on", "namespace", string(s.host.Namespace), "error", err)
+	}
+	s.wait(ctx, nobodyAsks)
 }
 
 // start starts what is due; wait is for how long it is to be called then.
