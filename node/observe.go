@@ -52,3 +52,10 @@ func (r *run) stuck() (n int) {
 	}
 	return n
 }
+
+// countLanes counts what became of messages of lanes.
+func (r *run) countLanes(consumer, result string, n int) {
+	if r.metrics != nil {
+		r.metrics.Lane(r.Namespace, consumer, result, n)
+	}
+}

@@ -17,6 +17,7 @@ import (
 	"github.com/nexuspg/nexus/internal/dbtest"
 	"github.com/nexuspg/nexus/internal/telemetry"
 	"github.com/nexuspg/nexus/node"
+	"github.com/nexuspg/nexus/outbox"
 	"github.com/nexuspg/nexus/queue"
 )
 
@@ -100,6 +101,8 @@ func TestMetrics(t *testing.T) {
 	})
 	node.OnRequest(n, price, func(context.Context, *nexus.DeliveryOf[question]) (string, error) { return "", nil }) // whose counts begin at zero
 	db.Exec("select core.tick()")                                                                                   // sweeps have an age once they ran
+	db.Exec("select core.outbox_register_queue('shop', 'pay', 1)")
+	n.Add(outbox.HandleLeased("pay", func(context.Context, *outbox.Item) error { return nil }))
 	began := time.Now()
 	start(t, n)
 	for _, typ := range []string{"order.placed", "order.paid", "order.bad", "order.flaky", "slow", "stolen", "nobody"} {

@@ -99,6 +99,7 @@ func (w *worker) fetch(ctx context.Context) error {
 		return db.Error(ctx, "fetch_lane", err)
 	}
 	w.forget()
+	handled := w.done
 	w.items, w.done, w.token = nil, 0, uuid.Nil
 	w.items, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*Item, error) {
 		m := &Item{Lane: w.lane.n, Message: Message{Queue: w.r.p.queue}}
@@ -107,6 +108,9 @@ func (w *worker) fetch(ctx context.Context) error {
 	})
 	if err != nil {
 		return db.Error(ctx, "fetch_lane", err)
+	}
+	if handled > 0 {
+		w.r.count("handled", handled)
 	}
 	if len(w.items) > 0 {
 		w.from = w.items[0].Seq - 1
@@ -232,6 +236,7 @@ func (w *worker) inTx() (more bool, err error) {
 		return false, w.settle(work.Result{Action: work.Retry, Reason: work.ReasonError, Error: "commit: " + err.Error()}, 0, len(w.items))
 	}
 	w.did += len(w.items)
+	w.r.count("handled", len(w.items))
 	w.from += int64(len(w.items))
 	w.items = nil
 	return true, nil
@@ -299,6 +304,14 @@ func (w *worker) settle(res work.Result, safe, of int) error {
 		w.report(err)
 		return nil
 	}
+	if err == nil {
+		if w.done > 0 {
+			w.r.count("handled", w.done)
+		}
+		if len(w.items) > w.done {
+			w.r.count(outcome, 1)
+		}
+	}
 	if err == nil && outcome != "released" && outcome != "ok" {
 		w.r.h.Logger.Warn("a message of a lane failed", "namespace", string(w.r.h.Namespace), "queue", w.r.p.queue, "lane", w.lane.n,
 			"seq", w.from+int64(w.done)+1, "outcome", outcome, "reason", res.Reason, "error", res.Error)
@@ -315,6 +328,7 @@ func text(s string) *string {
 
 // report says that what was done for a lane is done again elsewhere.
 func (w *worker) report(err error) {
+	w.r.count("lost", max(len(w.items), 1))
 	w.r.h.Logger.Warn("the lease of a lane was lost", "namespace", string(w.r.h.Namespace), "queue", w.r.p.queue, "lane", w.lane.n, "from", w.from,
 		"error", err, "family", nexus.ErrLeaseLost.Error())
 }

@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/dbtest"
@@ -375,5 +377,68 @@ func TestALaneThatHadLittleRests(t *testing.T) {
 	stop()
 	if took := looks[all-1].Sub(looks[0]); took < (all-2)*rest {
 		t.Errorf("%d messages, one by one, were through after %s: less than a rest of %s each", all, took, rest)
+	}
+}
+
+// What becomes of messages is counted, each once.
+// holds: metrics (lanes)
+func TestWhatIsCounted(t *testing.T) {
+	t.Parallel()
+	transactional, leased := byBody(), byBody()
+	for name, p := range map[string]*outbox.Processor{
+		"transactional": outbox.Handle("pay", func(_ context.Context, _ pgx.Tx, m *outbox.Item) error { return transactional(m) }),
+		"leased":        outbox.HandleLeased("pay", func(_ context.Context, m *outbox.Item) error { return leased(m) }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := newDB(t)
+			register(t, db, "pay", 1, &outbox.QueueOptions{Halt: true, Retry: quick.Retry})
+			enqueue(t, db, "pay", "ok", "ok", "flaky", "reject", "ok", "release", "ok", "bad", "ok")
+			reg := prometheus.NewRegistry()
+			start(t, db, node.Config{Poll: 20 * time.Millisecond, Registerer: reg}, p)
+			db.Wait("select state = 'halted' from core.lane_status")
+			want := map[string]float64{"handled": 6, "retried": 3, "dead": 1, "halted": 1, "released": 1, "lost": 0}
+			got := map[string]float64{}
+			counts := func() map[string]float64 {
+				families, err := reg.Gather()
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, f := range families {
+					if f.GetName() == "nexus_lane_messages_total" {
+						for _, m := range f.Metric {
+							got[m.Label[2].GetValue()] = m.GetCounter().GetValue()
+						}
+					}
+				}
+				delete(got, "split") // one of several fails: as often as they come together
+				return got
+			}
+			// The database knows before the node does.
+			tick := time.NewTicker(10 * time.Millisecond)
+			defer tick.Stop()
+			for until := time.Now().Add(time.Minute); !cmp.Equal(counts(), want) && time.Now().Before(until); {
+				<-tick.C
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// byBody fails as bodies say.
+func byBody() func(m *outbox.Item) error {
+	var released atomic.Bool
+	return func(m *outbox.Item) error {
+		switch body := string(m.Body); {
+		case body == "reject":
+			return nexus.Reject("no")
+		case body == "release" && released.CompareAndSwap(false, true):
+			return nexus.Release(0)
+		case body == "flaky" && m.Attempt == 1, body == "bad":
+			return errors.New("no")
+		}
+		return nil
 	}
 }

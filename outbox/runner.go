@@ -44,6 +44,7 @@ func newRunner(p *Processor, h *svc.Host) *runner {
 		all = h.LeasedPlaces
 	}
 	r.share = all.Join(all.Total(), r.Wake)
+	r.count("handled", 0)
 	r.Runner = svc.Serve(h, r.work)
 	return r
 }
@@ -212,6 +213,13 @@ func (r *runner) begin(ctx context.Context, of pace, due []lane, lanes *sync.Wai
 		})
 	}
 	return begun
+}
+
+// count notes what became of n messages, or that there will be some.
+func (r *runner) count(result string, n int) {
+	if r.h.Lanes != nil {
+		r.h.Lanes(r.p.queue, result, n)
+	}
 }
 
 // wait waits until somebody calls, for d at most.

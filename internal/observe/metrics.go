@@ -13,9 +13,9 @@ import (
 
 // Metrics are those of all nodes of a process that share a registry.
 type Metrics struct {
-	delivered, retried, deadLettered, released, leasesLost, heldBack, requests *prometheus.CounterVec
-	running                                                                    *prometheus.GaugeVec
-	duration, pickupLag, claimBatch, requestDuration                           *prometheus.HistogramVec
+	delivered, retried, deadLettered, released, leasesLost, heldBack, requests, lanes *prometheus.CounterVec
+	running                                                                           *prometheus.GaugeVec
+	duration, pickupLag, claimBatch, requestDuration                                  *prometheus.HistogramVec
 
 	vecs  []prometheus.Collector
 	asked map[string]*prometheus.Desc // made at each scrape, by name
@@ -43,13 +43,15 @@ func Register(reg prometheus.Registerer) (*Metrics, error) {
 	m.duration, m.pickupLag = histogram(telemetry.HandlerDuration), histogram(telemetry.PickupLag)
 	m.claimBatch = histogram(telemetry.ClaimBatch)
 	m.requests, m.requestDuration = counter(telemetry.Requests), histogram(telemetry.RequestDuration)
+	m.lanes = counter(telemetry.LaneMessages)
 	m.running = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: telemetry.HandlersRunning.Name, Help: telemetry.HandlersRunning.Help,
 	}, telemetry.HandlersRunning.Labels)
 	m.vecs = append(m.vecs, m.running)
 	for _, d := range []telemetry.Metric{
 		telemetry.EventsEmitted, telemetry.HeartbeatAge, telemetry.FetchAge, telemetry.Ready, telemetry.HandlersStuck, telemetry.QueueMessages,
-		telemetry.QueueOldest, telemetry.QueuesLost, telemetry.DeadLetters, telemetry.DeadLettersClaimed, telemetry.AbandonedExecutions, telemetry.Triggers, telemetry.TriggerDrops, telemetry.BroadcastLag, telemetry.BroadcastsMissed, telemetry.SweepAge, telemetry.SweepInterval, telemetry.SweepFailures, telemetry.SampleAge,
+		telemetry.QueueOldest, telemetry.QueuesLost, telemetry.DeadLetters, telemetry.DeadLettersClaimed, telemetry.AbandonedExecutions, telemetry.Triggers, telemetry.TriggerDrops, telemetry.BroadcastLag, telemetry.BroadcastsMissed,
+		telemetry.LaneLag, telemetry.LaneLagSeconds, telemetry.LanesBlocked, telemetry.LaneBlocked, telemetry.LanePartitions, telemetry.SweepAge, telemetry.SweepInterval, telemetry.SweepFailures, telemetry.SampleAge,
 	} {
 		m.asked[d.Name] = prometheus.NewDesc(d.Name, d.Help, d.Labels, nil)
 	}

@@ -64,7 +64,15 @@ type sample struct {
 		Lag    float64 `json:"lag_seconds"`
 		Missed float64 `json:"missed"`
 	} `json:"broadcasts"`
-	Sweeps []struct {
+	Lanes []struct {
+		Consumer       string  `json:"consumer"`
+		Messages       float64 `json:"messages"`
+		LagSeconds     float64 `json:"lag_seconds"`
+		Blocked        float64 `json:"blocked"`
+		BlockedSeconds float64 `json:"blocked_seconds"`
+	} `json:"lanes"`
+	LanePartitions float64 `json:"lane_partitions"`
+	Sweeps         []struct {
 		Name     string   `json:"name"`
 		Failures float64  `json:"failures"`
 		Every    float64  `json:"every_seconds"`
@@ -136,7 +144,7 @@ func (m *Metrics) collectNodes(ch chan<- prometheus.Metric) {
 		s.stuck += float64(n.Stuck())
 		s.nodes = append(s.nodes, n)
 	}
-	newest, sweeps := 0.0, sample{}.Sweeps
+	newest, partitions, sweeps := 0.0, 0.0, sample{}.Sweeps
 	for name, s := range spaces {
 		gauge(telemetry.HeartbeatAge, s.heartbeat, name)
 		gauge(telemetry.FetchAge, s.fetch, name)
@@ -168,9 +176,18 @@ func (m *Metrics) collectNodes(ch chan<- prometheus.Metric) {
 				gauge(telemetry.QueueMessages, v, name, q.Consumer, state)
 			}
 		}
-		if sweeps == nil || since < newest {
-			newest, sweeps = since, found.Sweeps
+		for _, l := range found.Lanes {
+			gauge(telemetry.LaneLag, l.Messages, name, l.Consumer)
+			gauge(telemetry.LaneLagSeconds, l.LagSeconds, name, l.Consumer)
+			gauge(telemetry.LanesBlocked, l.Blocked, name, l.Consumer)
+			gauge(telemetry.LaneBlocked, l.BlockedSeconds, name, l.Consumer)
 		}
+		if sweeps == nil || since < newest {
+			newest, sweeps, partitions = since, found.Sweeps, found.LanePartitions
+		}
+	}
+	if sweeps != nil {
+		gauge(telemetry.LanePartitions, partitions)
 	}
 	for _, s := range sweeps {
 		gauge(telemetry.SweepFailures, s.Failures, s.Name)

@@ -52,6 +52,9 @@ type Host struct {
 	// Answered notes an answer to a request, as package answer tells it; nil: nobody counts them.
 	Answered func(ctx context.Context, status int, fault string, took time.Duration, abandoned bool)
 
+	// Lanes notes what became of n messages of a consumer's lanes, or that there will be some; nil: nobody counts them.
+	Lanes func(consumer, result string, n int)
+
 	// Announce asks whoever writes to send wake-ups by key for so long; zero takes that back.
 	Announce func(ctx context.Context, key string, d time.Duration) error
 

@@ -70,6 +70,8 @@ var (
 	RequestDuration = Metric{"nexus_request_duration_seconds", Histogram, perSpace,
 		"Time from a request to its reply by a handler of this process, by the clock of the database.",
 		[]float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}}
+	LaneMessages = Metric{"nexus_lane_messages_total", Counter, append(perConsumer[:2:2], LabelResult),
+		"Messages of lanes by what became of them: handled, retried, dead, halted (its lane stands), released, split (one of several failed, and no attempt was used), or lost (settled after the lease had ended).", nil}
 	ClaimBatch = Metric{"nexus_claim_batch_deliveries", Histogram, perConsumer,
 		"Deliveries that one claim brought.", []float64{0, 1, 2, 5, 10, 20, 50, 100, 200}}
 )
@@ -108,6 +110,16 @@ var (
 		"Age of the oldest broadcast that a live node of the namespace has not handled; 0 where there is none, or no node handles broadcasts.", nil}
 	BroadcastsMissed = Metric{"nexus_broadcasts_missed", Gauge, perSpace,
 		"Broadcasts that were removed by their age before a node had read them, of the nodes that are known.", nil}
+	LaneLag = Metric{"nexus_lane_lag_messages", Gauge, perConsumer,
+		"Messages of all lanes of a consumer that have not ended; 10,001 means that many or more.", nil}
+	LaneLagSeconds = Metric{"nexus_lane_lag_seconds", Gauge, perConsumer,
+		"Age of the oldest message at which a lane of a consumer stands; 0 where none waits.", nil}
+	LanesBlocked = Metric{"nexus_lanes_blocked", Gauge, perConsumer,
+		"Lanes that do not go on: their next message has failed, they are paused or have halted, or they were restored from another server.", nil}
+	LaneBlocked = Metric{"nexus_lane_blocked_seconds", Gauge, perConsumer,
+		"How long the lane has not gone on that was stopped first by a failure or a pause; 0 where none is.", nil}
+	LanePartitions = Metric{"nexus_lane_partitions_held", Gauge, nil,
+		"Full partitions of messages of lanes that are not dropped yet, of all namespaces: one goes when no lane has anything left in it.", nil}
 	SweepAge = Metric{"nexus_sweep_age_seconds", Gauge, []string{LabelSweep},
 		"Time since a piece of upkeep last ran well, on any node or by pg_cron; since it was installed if it never did.", nil}
 	SweepInterval = Metric{"nexus_sweep_interval_seconds", Gauge, []string{LabelSweep},
@@ -122,8 +134,9 @@ var (
 func Metrics() []Metric {
 	return []Metric{
 		EventsEmitted, EventsDelivered, EventsRetried, EventsDeadLettered, EventsReleased, LeasesLost, ClaimsHeldBack,
-		HandlerDuration, HandlersRunning, PickupLag, ClaimBatch, Requests, RequestDuration,
+		HandlerDuration, HandlersRunning, PickupLag, ClaimBatch, LaneMessages, Requests, RequestDuration,
 		HeartbeatAge, FetchAge, Ready, HandlersStuck,
-		QueueMessages, QueueOldest, QueuesLost, DeadLetters, DeadLettersClaimed, AbandonedExecutions, Triggers, TriggerDrops, BroadcastLag, BroadcastsMissed, SweepAge, SweepInterval, SweepFailures, SampleAge,
+		QueueMessages, QueueOldest, QueuesLost, DeadLetters, DeadLettersClaimed, AbandonedExecutions, Triggers, TriggerDrops, BroadcastLag, BroadcastsMissed,
+		LaneLag, LaneLagSeconds, LanesBlocked, LaneBlocked, LanePartitions, SweepAge, SweepInterval, SweepFailures, SampleAge,
 	}
 }

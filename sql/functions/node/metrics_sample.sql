@@ -94,6 +94,11 @@ begin
                           case when n.state in ('starting', 'active', 'draining') then c.node_id end) u on true
                  where c.namespace = p_namespace
                 having count(*) > 0),
+            'lanes', core_private.lanes_sample(p_namespace),
+            'lane_partitions', (
+                select count(*)
+                  from core_private.lane_partitions p
+                 where p.xid is not null),
             'sweeps', (
                 select coalesce(
                            jsonb_agg(
@@ -121,4 +126,4 @@ begin
           from core_private.metric_samples m
          where m.namespace = p_namespace);
 end $$;
-comment on function core_node.metrics_sample(text, interval) is 'For nodes: the queues of a namespace by consumer (lost: its table is missing), how many queues are lost, its unresolved dead letters, those of them that are claimed, abandoned executions and what triggers dropped (each counted up to 10,001), its triggers by state, the lag of its broadcasts (null: no node handles any) and the sweeps, counted at most once in p_max_age, whoever asks. Raises NX006, NX101, NX401, NX402.';
+comment on function core_node.metrics_sample(text, interval) is 'For nodes: the queues of a namespace by consumer (lost: its table is missing), how many queues are lost, its unresolved dead letters, those of them that are claimed, abandoned executions and what triggers dropped (each counted up to 10,001), its triggers by state, the lag of its broadcasts (null: no node handles any), its lanes by consumer, how many full partitions of lanes the database keeps, and the sweeps, counted at most once in p_max_age, whoever asks. Raises NX006, NX101, NX401, NX402.';

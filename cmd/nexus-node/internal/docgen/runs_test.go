@@ -51,7 +51,7 @@ var running = []runningPage{
 	{page: "docs/guides/sql-handlers.md", apart: true, not: []string{"select cron.schedule_in_database("},
 		holds: `(select count(*) = 1 from app.orders) and (select count(*) = 1 from core.dead_letters where reason = 'an order without an id') and not exists (select from core.sql_handlers)`},
 	{page: "docs/guides/schedules.md", yaml: true, holds: `exists (select from core.scheduled_tasks where name = 'reconcile')`},
-	{page: "docs/guides/woken-at-night.md"},
+	{page: "docs/guides/woken-at-night.md", before: `select core.create_namespace('shop'); select core.outbox_register_queue('shop', 'payouts', 4)`},
 	{page: "docs/guides/one-shots.md"},
 	{page: "docs/guides/broadcast.md", before: `select core.create_namespace('shop')`, holds: `(select count(*) >= 2 from core.broadcasts where event_type = 'config.changed')`},
 	{page: "docs/guides/unhandled-types.md"},
