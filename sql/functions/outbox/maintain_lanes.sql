@@ -1,5 +1,5 @@
 -- A partition goes when nobody can write to it any more and no lane has anything left in it. Nobody is waited for: a
--- lock that is not to be had is for the next time.
+-- lock that is not to be had is for the next time, and so is all of it while somebody else is at it.
 create or replace function core_private.maintain_lanes()
 returns jsonb
 language plpgsql
@@ -14,6 +14,10 @@ declare
     r         record;
 begin
     if not exists (select from core_private.consumer_lanes) and v_last = 0 then
+        return jsonb_build_object('made', 0, 'dropped', v_dropped);
+    end if;
+    perform from core_private.locks l where l.name = 'lanes' for update skip locked;
+    if not found then
         return jsonb_build_object('made', 0, 'dropped', v_dropped);
     end if;
     begin

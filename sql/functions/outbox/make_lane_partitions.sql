@@ -1,5 +1,7 @@
 -- Made first and attached then, which lets those who enqueue go on. What fell into the default partition is in nobody
--- else's range: the next one begins behind it.
+-- else's range: the next one begins behind it. Whoever has picked the default one for an id and waits for the attaching
+-- would find that the id is not for it any more and fail: so where there is none ahead any more, the range also begins a
+-- partition's worth beyond the ids that were drawn. Two at once would make the same: all is read under the lock.
 create or replace function core_private.make_lane_partitions(p_ahead integer)
 returns integer
 language plpgsql
@@ -7,19 +9,21 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_size  bigint := core_private.lane_partition_size();
-    v_last  bigint := coalesce(pg_sequence_last_value('core_private.lane_message_id_seq'), 0);
-    v_upper bigint := coalesce((select max(p.upper) from core_private.lane_partitions p), 0);
-    v_fell  bigint := (select max(m.id) from core_private.lane_messages_default m);
+    v_last  bigint;
+    v_upper bigint;
+    v_fell  bigint;
     v_made  integer := 0;
     v_name  text;
 begin
     perform from core_private.locks l where l.name = 'lanes' for update;
-    -- Ids that are being drawn now may fall into the default one until the first of these is there.
-    if v_upper <= v_last and v_last > 0 then
-        v_upper := (v_last / v_size + 1) * v_size;
+    v_last := coalesce(pg_sequence_last_value('core_private.lane_message_id_seq'), 0);
+    v_upper := coalesce((select max(p.upper) from core_private.lane_partitions p), 0);
+    v_fell := (select max(m.id) from core_private.lane_messages_default m);
+    if v_last > 0 and v_upper < v_last + v_size then
+        v_upper := (v_last / v_size + 2) * v_size;
     end if;
     if v_fell >= v_upper then
-        v_upper := (v_fell / v_size + 1) * v_size;
+        v_upper := (v_fell / v_size + 2) * v_size;
     end if;
     while v_upper < v_last + p_ahead * v_size loop
         v_name := 'lane_messages_p' || v_upper;
