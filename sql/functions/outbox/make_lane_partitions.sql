@@ -1,7 +1,7 @@
 -- Made first and attached then, which lets those who enqueue go on. What fell into the default partition is in nobody
 -- else's range: the next one begins behind it. Whoever has picked the default one for an id and waits for the attaching
--- would find that the id is not for it any more and fail: so where there is none ahead any more, the range also begins a
--- partition's worth beyond the ids that were drawn. Two at once would make the same: all is read under the lock.
+-- would find that the id is not for it any more, and fail: so where there is none ahead any more, the range also begins
+-- a partition's worth beyond the ids that were drawn. Two at once would make the same: all is read under the lock.
 create or replace function core_private.make_lane_partitions(p_ahead integer)
 returns integer
 language plpgsql
