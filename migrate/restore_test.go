@@ -42,7 +42,7 @@ func TestRestoredCopiesAreMended(t *testing.T) {
 		return address
 	}
 	full := dump()
-	for _, c := range []struct {
+	for i, c := range []struct {
 		name string
 		on   *pgdev.Cluster
 		args []string
@@ -53,6 +53,9 @@ func TestRestoredCopiesAreMended(t *testing.T) {
 		{"without either", cluster, []string{"--no-owner", "--no-acl"}, "routine core.emit(text, text, jsonb, jsonb) belongs to restorer"},
 		{"without roles", other, []string{"--no-owner", "--no-acl"}, "schema core belongs to restorer in place of nexus_owner"},
 	} {
+		if leftOut(i) {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			address := restore(t, c.on, full, c.args...)
 			pool := connect(t, address)
