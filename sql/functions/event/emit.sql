@@ -56,13 +56,17 @@ begin
         perform core_private.check_payload(p_payload, v_max_bytes);
     end if;
     if v_triggers is not null then
-        -- What an SQL handler emits is one deeper than what it handles.
-        if current_setting('nexus.cause', true) <> '' then
-            p_options := core_private.with_cause(p_options);
-        end if;
-        v_patterns := core_private.patterns_of(p_event_type);
-        if not v_triggers && v_patterns then
-            v_patterns := null;
+        -- What an SQL handler emits is one deeper than what it handles. Most types that no trigger matches are told by
+        -- one comparison, since prefixes of all lengths take a loop.
+        if v_triggers && array['*', p_event_type, '>' || split_part(translate(p_event_type, ':', '.'), '.', 1)]
+           or current_setting('nexus.cause', true) <> '' then
+            if current_setting('nexus.cause', true) <> '' then
+                p_options := core_private.with_cause(p_options);
+            end if;
+            v_patterns := core_private.patterns_of(p_event_type);
+            if not v_triggers && v_patterns then
+                v_patterns := null;
+            end if;
         end if;
     end if;
     if p_options is distinct from '{}' then
