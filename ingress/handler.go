@@ -56,20 +56,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if ns == "" {
-		w.Header().Set("WWW-Authenticate", "Bearer")
-		refuse(w, http.StatusUnauthorized, "there is no token, or none that is known")
+		unauthorized(w)
 		return
 	}
-	most := h.MaxBytes
-	if most == 0 {
-		most = defaultBytes
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
-	if err != nil {
-		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			refuse(w, http.StatusRequestEntityTooLarge, "the body has more than "+strconv.FormatInt(most, 10)+" bytes")
-		}
-		return // whoever sent it has gone
+	body, ok := read(w, r, h.MaxBytes)
+	if !ok {
+		return
 	}
 	events, err := cloudevent.Decode(r.Header, body)
 	switch {
@@ -99,20 +91,53 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *Handler) authorized(ctx context.Context, r *http.Request) (nexus.Namespace, error) {
-	given := r.Header.Values("Authorization")
-	if len(given) != 1 {
-		return "", nil
-	}
-	scheme, token, ok := strings.Cut(given[0], " ")
-	token = strings.TrimSpace(token)
-	if !ok || !strings.EqualFold(scheme, "Bearer") || token == "" || len(token) > 1000 {
+	token := bearer(r)
+	if token == "" {
 		return "", nil
 	}
 	return h.Authorize(ctx, token)
 }
 
-// fail answers what the database refused. What is not the sender's to mend is logged and not shown.
+// bearer is the token of a request; "": it has none, or more than one.
+func bearer(r *http.Request) string {
+	given := r.Header.Values("Authorization")
+	if len(given) != 1 {
+		return ""
+	}
+	scheme, token, ok := strings.Cut(given[0], " ")
+	token = strings.TrimSpace(token)
+	if !ok || !strings.EqualFold(scheme, "Bearer") || len(token) > 1000 {
+		return ""
+	}
+	return token
+}
+
+func unauthorized(w http.ResponseWriter) {
+	w.Header().Set("WWW-Authenticate", "Bearer")
+	refuse(w, http.StatusUnauthorized, "there is no token, or none that is known")
+}
+
+// read reads a body of most bytes, 0: 8 MB; where it cannot, that is answered.
+func read(w http.ResponseWriter, r *http.Request, most int64) (body []byte, ok bool) {
+	if most == 0 {
+		most = defaultBytes
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	if err != nil {
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			refuse(w, http.StatusRequestEntityTooLarge, "the body has more than "+strconv.FormatInt(most, 10)+" bytes")
+		}
+		return nil, false // whoever sent it has gone
+	}
+	return body, true
+}
+
 func (h *Handler) fail(w http.ResponseWriter, err error) {
+	fail(w, err, h.Logger, "events were not taken", "the events were not taken")
+}
+
+// fail answers what the database refused. What is not the sender's to mend is logged and not shown.
+func fail(w http.ResponseWriter, err error, log *slog.Logger, logged, shown string) {
 	e, _ := errors.AsType[*nexus.Error](err)
 	switch {
 	case errors.Is(err, nexus.ErrLimit):
@@ -122,17 +147,16 @@ func (h *Handler) fail(w http.ResponseWriter, err error) {
 		refuse(w, http.StatusBadRequest, strings.TrimSpace(e.Message+" "+e.Field))
 		return
 	}
-	log := h.Logger
 	if log == nil {
 		log = slog.Default()
 	}
-	log.Warn("events were not taken", "error", err)
+	log.Warn(logged, "error", err)
 	if errors.Is(err, nexus.ErrUnavailable) || errors.Is(err, nexus.ErrRestartTx) || errors.Is(err, context.DeadlineExceeded) {
 		w.Header().Set("Retry-After", strconv.Itoa(int(retryAfter/time.Second)))
 		refuse(w, http.StatusServiceUnavailable, "not now, try again")
 		return
 	}
-	refuse(w, http.StatusInternalServerError, "the events were not taken")
+	refuse(w, http.StatusInternalServerError, shown)
 }
 
 func refuse(w http.ResponseWriter, status int, message string) {

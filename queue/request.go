@@ -56,7 +56,7 @@ func Request[R, T any](ctx context.Context, pool *pgxpool.Pool, e Emitter, t nex
 	if err != nil {
 		return reply, err
 	}
-	body, err := awaitReply(ctx, pool, id, time.Now().Add(timeout))
+	body, err := awaitReply(ctx, pool, id, timeout)
 	if err != nil {
 		return reply, err
 	}
@@ -88,7 +88,15 @@ func (e Emitter) request(ctx context.Context, q nexus.DBTX, m Emission, timeout 
 	return id, err
 }
 
-func awaitReply(ctx context.Context, q nexus.DBTX, id uuid.UUID, until time.Time) ([]byte, error) {
+// AwaitReply waits for the reply to a request that was made in SQL, and returns it as it is. q is a pool: between two looks no connection is held. It ends as
+// [Request] does: a reply that is none is a *[ReplyError], and where ctx ends first the request is cancelled. One that is not there is [nexus.ErrNotFound].
+func AwaitReply(ctx context.Context, q nexus.DBTX, id uuid.UUID) (json.RawMessage, error) {
+	return awaitReply(ctx, q, id, requestMost)
+}
+
+// awaitReply bears a database that is away for a while, and sees what becomes of the request after that.
+func awaitReply(ctx context.Context, q nexus.DBTX, id uuid.UUID, within time.Duration) ([]byte, error) {
+	until := time.Now().Add(within)
 	timer := time.NewTimer(lookSoonest)
 	defer timer.Stop()
 	for begun := time.Now(); ; timer.Reset(min(max(time.Since(begun)/4, lookSoonest), lookLatest)) {

@@ -19,10 +19,12 @@ type Trigger struct {
 	KV         *KV
 	DeadLetter *DeadLetter
 	Cron       *Cron
+	HTTP       *HTTP
 
 	Target    string            // "go:mail", "sql:mail", "webhook:crm", "workflow:order"
 	Consumer  string            // "": triggers; else a routed consumer of its own, for what must not wait behind others
 	Disabled  bool              // created, not live
+	Sync      bool              // HTTP: a request whose reply is the answer, without deliveries
 	Replace   bool              // give a trigger of this name these settings, for what is emitted from then on
 	MatchBack string            // "": none; "beginning" or a time with an offset: what is in the log since then and matches is delivered, too, by ticks
 	Rate      string            // of that: "100/min"; "": no limit
@@ -51,6 +53,9 @@ func (t Trigger) source() map[string]any {
 	if t.Cron != nil {
 		sources["cron"] = t.Cron
 	}
+	if t.HTTP != nil {
+		sources["http"] = t.HTTP.source()
+	}
 	return sources
 }
 
@@ -73,6 +78,9 @@ func Create(ctx context.Context, q nexus.DBTX, t Trigger) (id uuid.UUID, err err
 	o.Retry("retry", t.Retry)
 	o.Flag("replace", t.Replace)
 	o.Flag("resolve", t.Resolve)
+	if t.Sync {
+		o.Text("mode", "sync")
+	}
 	o.Map("match_back", matchBack(t.MatchBack, t.Rate))
 	if t.Disabled {
 		o.JSON("enabled", json.RawMessage("false"))

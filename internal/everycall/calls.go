@@ -227,6 +227,8 @@ var All = map[string]Function{
 	"delete_trigger(text,text)":          {By: ByName, Arguments: map[string]string{"p_name": "'sparetrigger'"}},
 	"delete_trigger(uuid)":               {By: ByID},
 	"hand_over_triggers":                 {By: ByName, Arguments: map[string]string{"p_namespace": "{namespace}", "p_from_role": "'nexus_reader'", "p_to_role": "'nexus_operator'"}},
+	"http_routes":                        {By: ByName},
+	"fire_http":                          {By: ByID, Arguments: map[string]string{"p_trigger_id": "{http}", "p_generation": "0"}},
 	"test_triggers":                      {By: ByName},
 	"subscribe":                          {By: ByName, Refuses: "NX006", Arguments: map[string]string{"p_pattern": "'a.*'", "p_function": "null::regprocedure"}},
 	"unsubscribe":                        {By: ByName},

@@ -47,7 +47,7 @@ func Unknown(name string) Place {
 		"namespace": quote(name), "queue": quote("core_events_" + name), "dlq": quote("core_events_" + name + "_dlq"),
 		"event": "987654321", "uid": "'01900000-0000-7000-8000-00000000dead'", "dead": "987654322", "msg": "987654323", "ct": "1",
 		"read_at": "'2026-01-01Z'::timestamptz", "node": quote(name + "-node"), "incarnation": "'01900000-0000-7000-8000-00000000beef'",
-		"inbox": "'01900000-0000-7000-8000-00000000b0b0'", "trigger": "'01900000-0000-7000-8000-00000000ba5e'",
+		"inbox": "'01900000-0000-7000-8000-00000000b0b0'", "trigger": "'01900000-0000-7000-8000-00000000ba5e'", "http": "'01900000-0000-7000-8000-00000000ba5f'",
 		"run": "'01900000-0000-7000-8000-00000000f10e'", "def": "987654325",
 		"lane": "987654324", "watch": "9007199254740991", "task": "'01900000-0000-7000-8000-00000000cafe'", "schedule": "'01900000-0000-7000-8000-00000000feed'",
 	}}
@@ -91,7 +91,8 @@ begin
 	insert into core.delivery_errors (namespace, consumer, queue_name, msg_id, event_type, attempt, action, error, failed_at)
 	values (ns, 'default', queue, 2, made, 1, 'retry', ns || ' error', core.now());
 	task := core.schedule_task(ns, 'nightly', '0 3 * * *', made, jsonb_build_object('secret', ns));
-	perform core.create_trigger(ns, 'sparedead', '{"dead_letter": {"source": "workflow_step"}}', 'go:spare'), core.create_trigger(ns, 'sparecron', '{"cron": {"task": "nightly"}}', 'go:spare');
+	perform core.create_trigger(ns, 'sparedead', '{"dead_letter": {"source": "workflow_step"}}', 'go:spare'), core.create_trigger(ns, 'sparecron', '{"cron": {"task": "nightly"}}', 'go:spare'),
+		core.create_trigger(ns, 'sparehttp', '{"http": {"method": "GET", "path": "/spare", "public": true}}', 'go:spare');
 	perform core.run_task_now(task);
 	perform core.backfill_task(task, core.now() - interval '2 days', core.now());
 	perform core.schedule_event(ns, made, jsonb_build_object('secret', ns), core.now() + interval '1 day');
@@ -117,6 +118,7 @@ func Make(t testing.TB, db *dbtest.DB, name string, restricted bool) Place {
 		"incarnation": "select quote_literal(incarnation) from core.nodes where namespace = $1",
 		"task":        "select quote_literal(task_id) from core.scheduled_tasks where namespace = $1",
 		"trigger":     "select quote_literal(trigger_id) from core.triggers where namespace = $1 and name = 'sparetrigger'",
+		"http":        "select quote_literal(trigger_id) from core.triggers where namespace = $1 and name = 'sparehttp'",
 		"inbox":       "select quote_literal(inbox_id) from core.inbox where namespace = $1",
 		"schedule":    "select quote_literal(schedule_id) from core.scheduled_events where namespace = $1",
 	} {

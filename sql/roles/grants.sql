@@ -126,6 +126,8 @@ begin
       ('core_node.retry_delay', '{nexus_consumer}'),
       ('core_node.webhooks', '{nexus_consumer}'),
       ('core_node.ingress_token', '{nexus_producer}'),
+      ('core_node.http_routes', '{nexus_producer}'),
+      ('core_node.fire_http', '{nexus_producer}'),
       ('core_node.note_webhook', '{nexus_consumer}'),
       ('core_node.register_node', '{nexus_consumer}'),
       ('core_node.replace_capabilities', '{nexus_consumer}'),

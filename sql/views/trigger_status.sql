@@ -1,5 +1,5 @@
 create or replace view core.trigger_status with (security_barrier = true) as
-select t.namespace, t.name, t.kind, t.enabled, t.held, s.source, t.target, t.consumer,
+select t.namespace, t.name, t.kind, t.mode, t.enabled, t.held, s.source, t.target, t.consumer,
        s.handled, s.principal_ok, s.failures, s.dead, s.drops,
        t.registered_by, s.retry, t.trigger_id, t.created_at, t.updated_at,
        b.state as match_back, b.done_to as match_back_done_to, b.bound as match_back_bound,
@@ -11,10 +11,11 @@ select t.namespace, t.name, t.kind, t.enabled, t.held, s.source, t.target, t.con
 comment on view core.trigger_status is 'One row a trigger: what it goes by, where its deliveries go, and what is in their way.';
 comment on column core.trigger_status.namespace is 'Its namespace.';
 comment on column core.trigger_status.name is 'Its name.';
-comment on column core.trigger_status.kind is 'What its source is: event or kv.';
+comment on column core.trigger_status.kind is 'What its source is: event, kv, dead_letter, cron or http.';
+comment on column core.trigger_status.mode is 'async: it makes deliveries; sync: of kind http, requests whose reply is awaited; of other kinds it runs its function in the transaction that emits.';
 comment on column core.trigger_status.enabled is 'Whether emits make deliveries by it.';
 comment on column core.trigger_status.held is 'Whether its deliveries are set aside until it is enabled.';
-comment on column core.trigger_status.source is 'What it goes by: the details of its kind, as core.create_trigger takes them.';
+comment on column core.trigger_status.source is 'What it goes by: the details of its kind, as core.create_trigger takes them, without the sum of a token.';
 comment on column core.trigger_status.target is 'The handler that its deliveries name.';
 comment on column core.trigger_status.consumer is 'The consumer by whose queue they go.';
 comment on column core.trigger_status.handled is 'Whether a live node handles the target, or it is a function; else deliveries wait.';

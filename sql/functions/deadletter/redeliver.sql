@@ -25,7 +25,7 @@ begin
               from core.dead_letters l
               left join core.triggers t
                 on t.trigger_id = core_private.uuid_if_valid(l.source_ref ->> 'triggerId') and t.namespace = l.namespace
-               and l.source_kind = 'trigger'
+               and t.mode = 'async' and l.source_kind = 'trigger'
               join core.consumers c
                 on c.namespace = l.namespace and c.name = coalesce(t.consumer, l.consumer) and c.kind = 'unordered'
               left join core.queues q on q.namespace = l.namespace and q.consumer_id is null and q.dropped_at is null

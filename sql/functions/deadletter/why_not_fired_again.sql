@@ -11,10 +11,11 @@ begin
       from core.dead_letters l
       join core.triggers t
         on t.trigger_id = core_private.uuid_if_valid(l.source_ref ->> 'triggerId') and t.namespace = l.namespace
+       and t.mode = 'async'
       join core.consumers c on c.namespace = t.namespace and c.name = t.consumer
      where l.dead_letter_id = any (p_ids);
     if v_queue is null then
-        return 'its trigger is gone';
+        return 'its trigger is gone, or makes no deliveries any more';
     elsif to_regclass(core_private.queue_relation(v_queue)) is null then
         return format('the table of queue %s is missing', v_queue);
     end if;

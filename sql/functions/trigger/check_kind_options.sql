@@ -9,6 +9,14 @@ begin
     elsif p_options ? 'resolve' and p_kind <> 'dead_letter' then
         perform core_private.fail_trigger('resolve', format('a trigger of kind %s resolves nothing', p_kind),
             'Leave it out: dead letters are resolved.');
+    elsif p_options ? 'mode' and (p_options ->> 'mode' in ('async', 'sync')) is not true then
+        perform core_private.fail_option('mode', p_options -> 'mode', 'Give async or sync.');
+    elsif p_options ->> 'mode' = 'sync' and p_kind <> 'http' then
+        perform core_private.fail_trigger('mode', format('a trigger of kind %s cannot be sync', p_kind),
+            'Leave it out: its target gets deliveries.');
+    elsif p_options ->> 'mode' = 'sync' and p_options ?| '{retry,consumer}' then
+        perform core_private.fail_trigger('mode', 'a trigger that is sync makes no deliveries',
+            'Leave out retry and consumer, which are of deliveries.');
     elsif p_options ? 'retry' and p_kind = 'dead_letter' then
         perform core_private.fail_trigger('retry', 'a handler of dead letters has one attempt',
             'Leave it out. A dead letter whose handler failed says so, and stays.');

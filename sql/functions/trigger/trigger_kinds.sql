@@ -9,6 +9,7 @@ as $$
         ('event', '{consume,operate}'::text[]),
         ('kv', '{consume,operate}'),
         ('dead_letter', '{operate}'),
-        ('cron', '{produce,operate}')
+        ('cron', '{produce,operate}'),
+        ('http', '{operate}')
 $$;
 comment on function core_private.trigger_kinds() is 'What sources triggers can have, and which duties their creators need, one of them, beside consume or operate, by which triggers are written at all.';

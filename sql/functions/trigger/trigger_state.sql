@@ -9,7 +9,7 @@ as $$
 declare
     v_now timestamptz := core_private.now();
 begin
-    select core_private.trigger_source(t.trigger_id, t.kind),
+    select core_private.trigger_source(t.trigger_id, t.kind) - 'token_hash',
            core_private.is_handled(t.namespace, t.consumer, t.target, v_now),
            not core_private.trigger_trouble(t.namespace, t.kind, t.registered_by_principal),
            core_private.trigger_policy(t.trigger_id)

@@ -27,7 +27,7 @@ select 'shop', 'default', k.kind, '{"queue": "core_events_shop", "msgId": 1}', '
 select is(
     (select string_agg(concat_ws(' ', p.source_kind, coalesce(p.not_replayable, 'yes')), ', ' order by p.source_kind)
        from core.preview_dead_letters('{"namespace": "shop"}') p),
-    'broadcast its source is gone, delivery yes, lane outbox queue ''default'' is gone, task its source is gone, trigger its trigger is gone, '
+    'broadcast its source is gone, delivery yes, lane outbox queue ''default'' is gone, task its source is gone, trigger its trigger is gone, or makes no deliveries any more, '
         || 'workflow_compensation its source is gone, workflow_step its source is gone',
     'a preview says which can be replayed');
 select is(
@@ -37,7 +37,7 @@ select is(
                  jsonb_build_object('why', 'its source is gone', 'count', 4,
                      'ids', jsonb_agg(l.dead_letter_id order by l.dead_letter_id)
                          filter (where l.source_kind not in ('lane', 'trigger'))),
-                 jsonb_build_object('why', 'its trigger is gone', 'count', 1,
+                 jsonb_build_object('why', 'its trigger is gone, or makes no deliveries any more', 'count', 1,
                      'ids', jsonb_agg(l.dead_letter_id) filter (where l.source_kind = 'trigger')),
                  jsonb_build_object('why', 'outbox queue ''default'' is gone', 'count', 1,
                      'ids', jsonb_agg(l.dead_letter_id) filter (where l.source_kind = 'lane'))))::text

@@ -25,6 +25,7 @@ insert into core.abandoned_executions (inbox_id, namespace, target, status, why,
 select core.create_trigger(n, 'mail', '{"event": {"pattern": "never"}}', 'go:mail') from unnest(array['closed', 'open']) n;
 select core.create_trigger(n, 'dead', '{"dead_letter": {"source": "task"}}', 'go:dead') from unnest(array['closed', 'open']) n;
 select core.create_trigger(n, 'cron', '{"cron": {"cron_expression": "0 0 1 1 *"}}', 'go:cron') from unnest(array['closed', 'open']) n;
+select core.create_trigger(n, 'http', '{"http": {"method": "GET", "path": "/", "public": true}}', 'go:mail') from unnest(array['closed', 'open']) n;
 select core.create_trigger(n, 'keys', '{"kv": {"collection": "never"}}', 'go:mail') from unnest(array['closed', 'open']) n;
 create table watched_closed (id integer primary key); create table watched_open (id integer primary key);
 select core.watch_table(n, ('watched_' || n)::regclass, 'never') from unnest(array['closed', 'open']) n;

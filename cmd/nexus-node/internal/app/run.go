@@ -40,6 +40,13 @@ func Run(ctx context.Context, cfg *config.Config, log zerolog.Logger) error {
 	if err := fits(ctx, pool, 2*cfg.ConnectTimeout); err != nil {
 		return err
 	}
+	if cfg.TriggerAddress != "" {
+		stop, err := serveTriggers(ctx, cfg.TriggerAddress, &ingress.Triggers{DB: pool, Namespace: nc.Namespace, Logger: nc.Logger}, cfg.Grace, nc.Logger)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
 	if cfg.HTTPAddress == "" {
 		return newNode(pool, cfg, nc).Run(ctx)
 	}

@@ -44,24 +44,49 @@ func answer(w http.ResponseWriter, err error) {
 
 // serve listens on address at once, so that a wrong one is an error of the start, and answers until stop is called.
 func serve(ctx context.Context, address string, h http.Handler, log *slog.Logger) (stop func(), err error) {
+	server := &http.Server{Handler: h, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second}
+	end, err := listen(ctx, "NEXUS_HTTP_ADDRESS", address, "/metrics, /healthz and /readyz", server, log)
+	return func() { end(time.Second) }, err
+}
+
+// serveTriggers takes nothing new once ctx has ended, and stop waits until what is under way is answered, or the grace is over: then its requests are cancelled.
+func serveTriggers(ctx context.Context, address string, h http.Handler, grace time.Duration, log *slog.Logger) (stop func(), err error) {
+	server := &http.Server{Handler: h, ReadTimeout: 30 * time.Second, WriteTimeout: longestReply}
+	end, err := listen(ctx, "NEXUS_TRIGGER_ADDRESS", address, "triggers", server, log)
+	if err != nil {
+		return nil, err
+	}
+	ended := make(chan struct{})
+	unhook := context.AfterFunc(ctx, func() { defer close(ended); end(grace) })
+	return func() {
+		if unhook() {
+			end(0)
+			return
+		}
+		<-ended
+	}, nil
+}
+
+// longestReply is more than a request may wait for its reply.
+const longestReply = 5*time.Minute + 30*time.Second
+
+// listen has a server answer on address. end waits so long for what is under way.
+func listen(ctx context.Context, variable, address, what string, server *http.Server, log *slog.Logger) (end func(grace time.Duration), err error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("NEXUS_HTTP_ADDRESS: %w", err)
+		return nil, fmt.Errorf("%s: %w", variable, err)
 	}
-	server := &http.Server{
-		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
-		IdleTimeout: 2 * time.Minute, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-	}
-	log.Info("answering /metrics, /healthz and /readyz", "address", listener.Addr().String())
+	server.ReadHeaderTimeout, server.IdleTimeout, server.ErrorLog = 5*time.Second, 2*time.Minute, slog.NewLogLogger(log.Handler(), slog.LevelWarn)
+	log.Info("answering "+what, "address", listener.Addr().String())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			log.Error("no longer answering /metrics, /healthz and /readyz", "error", err)
+			log.Error("no longer answering "+what, "error", err)
 		}
 	}()
-	return func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	return func(grace time.Duration) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 		defer cancel()
 		if server.Shutdown(ctx) != nil {
 			_ = server.Close()

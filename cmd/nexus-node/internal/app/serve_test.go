@@ -22,6 +22,8 @@ import (
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/cmd/nexus-node/internal/config"
 	"github.com/nexuspg/nexus/internal/dbtest"
+	"github.com/nexuspg/nexus/node"
+	"github.com/nexuspg/nexus/trigger"
 )
 
 type fakeNode struct{ health, ready error }
@@ -250,5 +252,73 @@ func TestIngressIsAskedFor(t *testing.T) {
 	h.ServeHTTP(res, httptest.NewRequest(http.MethodGet, "/healthz", nil))
 	if res.Code != http.StatusTeapot {
 		t.Errorf("/healthz: %d", res.Code)
+	}
+}
+
+// A node that is told to stop takes no more calls, and those that are under way are answered.
+//
+// holds: R7 (drained)
+func TestTriggersDrain(t *testing.T) {
+	db := dbtest.New(t)
+	db.Namespace("shop")
+	if _, err := trigger.Create(t.Context(), db.Owner, trigger.Trigger{Namespace: "shop", Name: "slow", Target: "go:slow", Sync: true, HTTP: &trigger.HTTP{Method: "GET", Path: "/slow", Public: true}}); err != nil {
+		t.Fatal(err)
+	}
+	other := node.New(db.Pool, node.Config{Namespace: "shop", Logger: slog.New(slog.DiscardHandler)})
+	release := make(chan struct{})
+	node.OnRequest(other, "slow", func(context.Context, *nexus.DeliveryOf[trigger.Call]) (string, error) {
+		<-release
+		return "done", nil
+	})
+	var running sync.WaitGroup
+	running.Go(func() { _ = other.Run(t.Context()) })
+	t.Cleanup(running.Wait)
+	db.Wait(`select exists (select from core_private.node_capabilities c join core.nodes n using (node_id) where c.key = 'go:slow' and n.state = 'active')`)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var out log
+	cfg := &config.Config{
+		DatabaseURL: db.URL, Namespace: "shop", ConnectTimeout: 5 * time.Second, Lease: 30 * time.Second, IdlePollInterval: time.Second,
+		HandlerTimeout: time.Minute, Grace: time.Minute, TriggerAddress: "127.0.0.1:0",
+	}
+	done := make(chan error)
+	go func() { done <- Run(ctx, cfg, Logger(&out, "info")) }()
+	db.Wait("select count(*) = 2 from core.nodes where state = 'active'")
+	address := "http://" + regexp.MustCompile(`"address":"([^"]+)"`).FindStringSubmatch(out.String())[1]
+	get := func(path string) (int, string) {
+		r, err := http.Get(address + path)
+		if err != nil {
+			return 0, err.Error()
+		}
+		defer r.Body.Close()
+		body, _ := io.ReadAll(r.Body)
+		return r.StatusCode, string(body)
+	}
+	if code, _ := get("/metrics"); code != http.StatusNotFound {
+		t.Errorf("/metrics beside the triggers: %d", code)
+	}
+	answered := make(chan string)
+	go func() {
+		code, body := get("/slow")
+		answered <- fmt.Sprintf("%d %s", code, strings.TrimSpace(body))
+	}()
+	db.Wait(`select exists (select from core.inbox where state = 'running')`)
+	cancel()
+	db.Wait(`select count(*) = 1 from core.nodes where state = 'active'`)
+	for code := 1; code != 0; {
+		code, _ = get("/new")
+	}
+	close(release)
+	if got := <-answered; got != `200 "done"` {
+		t.Error(got)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+
+	cfg.TriggerAddress = "192.0.2.1:1"
+	if err := Run(t.Context(), cfg, zerolog.Nop()); err == nil || !strings.Contains(err.Error(), "NEXUS_TRIGGER_ADDRESS") {
+		t.Errorf("an address of another machine: %v", err)
 	}
 }

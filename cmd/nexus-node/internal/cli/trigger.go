@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -31,11 +33,13 @@ func newTriggerCreate(s *session) *cobra.Command {
 		Short: "Have what matches delivered to a handler",
 		Long: `Have each event of a pattern, whose payload contains what --contains says, delivered to a handler: go:NAME of nodes, sql:NAME or webhook:NAME as
 "handler create" made it, workflow:NAME. In place of the pattern --source says what else it goes by: {"dead_letter": {"source": …, "trigger": …, "target": …}} is what was given up, {"cron": {"cron_expression": …, "timezone": …, "payload": …}} a schedule, {"cron": {"task": …}} a task,
-{"kv": {"collection": …, "ops": […], "columns": […], "contains": {…}}} what changes in keys and watched tables.
+{"kv": {"collection": …, "ops": […], "columns": […], "contains": {…}}} what changes in keys and watched tables, {"http": {"method": …, "path": "/orders/{id}"}} what is asked where NEXUS_TRIGGER_ADDRESS says;
+unless it has a "token" of yours, or "public": true, one is made and printed, this once.
 Created again alike nothing happens; other settings are a conflict, unless --replace is given. It prints the id.`,
 		Example: `  nexus-node trigger create -n shop mail-germans "order.*" go:mail --contains '{"country": "DE"}' --max-attempts 5
   nexus-node trigger create -n shop crm "customer.*" webhook:crm --replace
   nexus-node trigger create -n shop mourn go:mourn --source '{"dead_letter": {}}'
+  nexus-node trigger create -n shop orders go:order --source '{"http": {"method": "POST", "path": "/orders/{id}"}}' --sync
   nexus-node trigger create -n shop paid go:paid --source '{"kv": {"collection": "rows.orders", "columns": ["status"]}}'`,
 		Args: cobra.RangeArgs(2, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -58,19 +62,33 @@ Created again alike nothing happens; other settings are a conflict, unless --rep
 			}
 			return s.inNamespace(cmd, func(c *client) error {
 				t.Namespace = c.namespace()
+				made := ""
+				if h := t.HTTP; h != nil && h.Token == "" && !h.Public {
+					h.Token = rand.Text() + rand.Text()
+					made = h.Token
+				}
 				id, err := trigger.Create(c.ctx(), c.pool, t)
 				if err != nil {
 					return err
 				}
-				if s.format == asJSON {
-					return s.printJSON(map[string]string{"trigger": t.Name, "trigger_id": id.String()})
+				names, values := []string{"trigger", "trigger_id"}, []string{t.Name, id.String()}
+				if made != "" {
+					names, values = append(names, "token"), append(values, made)
 				}
-				return s.printFields([]string{"trigger", "trigger_id"}, []string{t.Name, id.String()})
+				if s.format == asJSON {
+					all := map[string]string{}
+					for i, name := range names {
+						all[name] = values[i]
+					}
+					return s.printJSON(all)
+				}
+				return s.printFields(names, values)
 			})
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&source, "source", "", "what it goes by in place of a pattern, an object of JSON")
+	f.BoolVar(&t.Sync, "sync", false, "of http: a request whose reply is the answer")
 	f.BoolVar(&t.Resolve, "resolve", false, "a dead letter is resolved when its handler succeeds")
 	f.StringVar(&contains, "contains", "", "an object of JSON that the payload has to contain")
 	f.StringVar(&t.Consumer, "consumer", "", `the routed consumer whose queue its deliveries take (default "triggers")`)
@@ -89,6 +107,13 @@ func triggerSource(text string, t *trigger.Trigger) error {
 		KV         *trigger.KV         `json:"kv"`
 		DeadLetter *trigger.DeadLetter `json:"dead_letter"`
 		Cron       *trigger.Cron       `json:"cron"`
+		HTTP       *struct {
+			Method  string `json:"method"`
+			Path    string `json:"path"`
+			Token   string `json:"token"`
+			Public  bool   `json:"public"`
+			Timeout string `json:"timeout"`
+		} `json:"http"`
 	}
 	d := json.NewDecoder(strings.NewReader(text))
 	d.DisallowUnknownFields()
@@ -96,6 +121,14 @@ func triggerSource(text string, t *trigger.Trigger) error {
 		return err
 	}
 	t.Event, t.KV, t.DeadLetter, t.Cron = source.Event, source.KV, source.DeadLetter, source.Cron
+	if h := source.HTTP; h != nil {
+		t.HTTP = &trigger.HTTP{Method: h.Method, Path: h.Path, Token: h.Token, Public: h.Public}
+		if h.Timeout != "" {
+			var err error
+			t.HTTP.Timeout, err = time.ParseDuration(h.Timeout)
+			return err
+		}
+	}
 	return nil
 }
 

@@ -60,6 +60,19 @@ func TestTriggers(t *testing.T) {
 			t.Error(d)
 		}
 	}
+	type door struct{ Trigger, Token string }
+	if d := okJSON[door](s, "trigger", "create", "-n", "shop", "door", "go:door", "--source", `{"http": {"method": "GET", "path": "/door/{id}", "timeout": "2s"}}`, "--sync"); len(d.Token) < 50 {
+		t.Errorf("the token that was made: %+v", d)
+	}
+	if d := okJSON[door](s, "trigger", "create", "-n", "shop", "mine", "go:door", "--source", `{"http": {"method": "GET", "path": "/mine", "token": "mine"}}`); d.Token != "" {
+		t.Errorf("a token that was given: %+v", d)
+	}
+	s.fails(exitFailed, []string{"NX212", "door"}, "trigger", "create", "-n", "shop", "window", "go:door", "--source", `{"http": {"method": "GET", "path": "/door/{key}", "public": true}}`)
+	if got := dbtest.Get[string](db, "select mode || source::text from core.trigger_status where name = 'door'"); got != `sync{"path": "/door/{id}", "method": "GET", "timeout": "00:00:02"}` {
+		t.Error(got)
+	}
+	s.ok("trigger", "delete", "-n", "shop", "door")
+	s.ok("trigger", "delete", "-n", "shop", "mine")
 	s.ok("trigger", "delete", "-n", "shop", "mail", "--dry-run")
 	if d := cmp.Diff(made{Trigger: "mail", State: "deleted with 1 deliveries"}, okJSON[made](s, "trigger", "delete", "-n", "shop", "mail")); d != "" {
 		t.Error(d)

@@ -42,6 +42,7 @@ type Config struct {
 	ConnectTimeout time.Duration `split_words:"true" default:"5s" accepts:"a duration from 100ms to 5m, such as 5s" about:"how long one attempt to connect may take"`
 	Ingress        string        `split_words:"true" default:"off" accepts:"off, or on where NEXUS_HTTP_ADDRESS is set" about:"whether run takes CloudEvents by POST /events at NEXUS_HTTP_ADDRESS, by tokens of core.create_ingress_token"`
 	HTTPAddress    string        `split_words:"true" accepts:"host:port, such as 127.0.0.1:9464, or :9464 for all interfaces" about:"where run answers /metrics, /healthz and /readyz; empty: nowhere"`
+	TriggerAddress string        `split_words:"true" accepts:"host:port, such as 127.0.0.1:8080, or :8080 for all interfaces, and not that of NEXUS_HTTP_ADDRESS" about:"where run serves the namespace's triggers of kind http; empty: nowhere"`
 	LogLevel       string        `split_words:"true" default:"info" accepts:"debug, info, warn or error" about:"what is logged; debug adds every SQL statement"`
 
 	sources map[string]string // by variable: where the value came from, if not from the default

@@ -37,6 +37,7 @@ func (c *Config) Validate() error {
 		"NEXUS_CONNECT_TIMEOUT":                     between(c.ConnectTimeout, 100*time.Millisecond, 5*time.Minute),
 		"NEXUS_INGRESS":                             c.Ingress == "off" || c.Ingress == "on" && c.HTTPAddress != "",
 		"NEXUS_HTTP_ADDRESS":                        c.HTTPAddress == "" || isAddress(c.HTTPAddress),
+		"NEXUS_TRIGGER_ADDRESS":                     c.TriggerAddress == "" || isAddress(c.TriggerAddress) && c.TriggerAddress != c.HTTPAddress,
 		"NEXUS_LOG_LEVEL":                           slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel),
 	}
 	for _, f := range fields(c) {

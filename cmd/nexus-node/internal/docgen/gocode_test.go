@@ -30,7 +30,7 @@ var surroundings = map[string]struct {
 	"docs/guides/testing.md":   {test: true},
 	"docs/guides/broadcast.md": {is: `type Setting struct { Key string }; const ConfigChanged nexus.EventType[Setting] = "config.changed"; func forget(string) {}`,
 		params: "n *node.Node"},
-	"docs/guides/triggers.md":            {params: "n *node.Node"},
+	"docs/guides/triggers.md":            {params: "n *node.Node, pool *pgxpool.Pool"},
 	"docs/guides/webhooks.md":            {params: "n *node.Node"},
 	"docs/guides/sql-handlers.md":        {params: "n *node.Node, url string"},
 	"docs/guides/cloudevents-ingress.md": {params: "pool *pgxpool.Pool"},
