@@ -23,6 +23,9 @@ type mutant struct {
 var mutants = []mutant{
 	{"W1 a key has one input", "core.start_workflow", []string{"v_input is distinct from p_input", "false"}, "workflow/linear", false},
 	{"W2 the token is asked for", "core_node.commit_step", []string{"and c.token = p_token", ""}, "workflow/linear", false},
+	{"W2 and of the last step", "core_node.commit_step", []string{"and c.token = p_token and c.pos = p_pos\n               and c.state = 'R' and c.cancel is null and p_path = ''", "and c.pos = p_pos and c.state = 'R' and c.cancel is null and p_path = ''"}, "workflow/linear", false},
+	{"W12 numbers beyond what Go has", "core_private.is_plain_json", []string{"[0-9][eE][+]?[0-9][0-9][0-9]|", ""}, "workflow/linear", false},
+	{"W12 the limit of the namespace", "core_node.claim_runs", []string{"least(n.max_payload_bytes / 64, 2000)", "2000"}, "workflow/linear", false},
 	{"W2 and of many", "core_node.commit_steps", []string{"and c.token = p_tokens[1]", ""}, "workflow/linear", false},
 	{"W2 the epoch is asked for", "core_node.commit_steps", []string{"and c.epoch = p_epochs[1]", ""}, "workflow/linear", false},
 	{"W2 what is said again is known", "core_private.is_committed", []string{"p_cursor.pos = p_pos + 1", "false"}, "workflow/linear", false},

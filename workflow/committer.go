@@ -104,20 +104,20 @@ func (r *runner) send(group []*commit) (again []*commit) {
 // resend is the pause before a group goes again that the database did not take.
 const resend = 50 * time.Millisecond
 
-// commitStep is one statement for one commit that only goes on, which is what most are where few runs are in hand.
+// commitStep is one statement for one commit, of which most are alone where few runs are in hand.
 func (r *runner) commitStep(c *commit) ([]answer, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), exchange)
 	defer cancel()
 	var a answer
-	err := r.h.Own.QueryRow(ctx, `select outcome, coalesce(detail, '') from core_node.commit_step($1, $2, $3, $4, $5, $6, $7, $8::text::int[], $9, $10)`,
-		c.run, c.path, c.epoch, c.token, c.pos, c.entered, c.key, c.ord, c.result, c.undo).Scan(&a.outcome, &a.detail)
+	err := r.h.Own.QueryRow(ctx, `select outcome, coalesce(detail, '') from core_node.commit_step($1, $2, $3, $4, $5, $6, $7, $8::text::int[], $9, $10, $11, $12)`,
+		c.run, c.path, c.epoch, c.token, c.pos, c.entered, c.key, c.ord, c.result, c.undo, c.op, c.output).Scan(&a.outcome, &a.detail)
 	return []answer{a}, db.Error(ctx, "commit_step", err)
 }
 
 // commitSteps is one statement. A commit without an answer was passed over.
 func (r *runner) commitSteps(group []*commit) ([]answer, error) {
 	n := len(group)
-	if n == 1 && group[0].op == opNext {
+	if n == 1 {
 		return r.commitStep(group[0])
 	}
 	runs, tokens := make([]uuid.UUID, n), make([]uuid.UUID, n)

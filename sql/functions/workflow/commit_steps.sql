@@ -7,15 +7,20 @@ create or replace function core_node.commit_steps(
 returns table (n integer, outcome text, detail text)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
+set jit = off
 as $$
 #variable_conflict use_column
 declare
     v_now     timestamptz;
     v_many    boolean := cardinality(p_runs) > 1;
     v_took    integer[];
+    v_close   integer[];
     v_ended   integer[];
     v_results jsonb[];
-    v_plain   boolean;
     v_value   record;
 begin
     if current_setting('transaction_isolation') <> 'read committed' then
@@ -31,46 +36,52 @@ begin
     -- What cannot be stored is its step's failure, and nobody else's.
     begin
         v_results := p_results::jsonb[];
-        v_plain := not exists (select from unnest(p_results || p_outputs) t where octet_length(t) >= 200)
-            and p_outputs::jsonb[] is not null;
+        perform p_outputs::jsonb[];
     exception when data_exception or program_limit_exceeded then
-        v_plain := false;
-    end;
-    if not v_plain then
         v_results := '{}';
-        for i in 1 .. cardinality(p_runs) loop
-            v_value := core_private.stored_value(p_results[i], core_private.max_stored(p_runs[i]));
-            v_results[i] := v_value.value;
-            if v_value.why is null and p_outputs[i] is not null then
-                v_value := core_private.stored_value(p_outputs[i], core_private.max_stored(p_runs[i]));
-            end if;
-            if v_value.why is not null then
-                p_epochs[i] := null;
-                n := i; outcome := 'too_big'; detail := v_value.why;
-                return next;
-            end if;
-        end loop;
-    end if;
+    end;
 
     if v_many then
-        select array_agg(l.i)
-          into v_took
-          from (select x.i
-                  from unnest(p_runs, p_paths, p_epochs, p_tokens, p_pos)
-                       with ordinality x(run_id, path, epoch, token, pos, i)
+        select array_agg(l.i), array_agg(l.i) filter (where l.plain is not true or v_results = '{}')
+          into v_took, v_close
+          from (select x.i,
+                       (x.result is null or core_private.is_plain_json(x.result, c.plain_bytes))
+                       and (x.output is null or core_private.is_plain_json(x.output, c.plain_bytes)) as plain
+                  from unnest(p_runs, p_paths, p_epochs, p_tokens, p_pos, p_results, p_outputs)
+                       with ordinality x(run_id, path, epoch, token, pos, result, output, i)
                   join core_private.workflow_cursors c
                     on c.run_id = x.run_id and c.path = x.path and c.epoch = x.epoch and c.token = x.token
                    and c.pos = x.pos
                  where c.state = 'R' and c.cancel is null
                    for update of c skip locked) l;
     else
-        select array[1]
-          into v_took
+        select array[1], array[1]
+          into v_took, v_close
           from core_private.workflow_cursors c
          where c.run_id = p_runs[1] and c.path = p_paths[1] and c.epoch = p_epochs[1] and c.token = p_tokens[1]
            and c.pos = p_pos[1] and c.state = 'R' and c.cancel is null
            for update;
     end if;
+    for n in
+        select i
+          from generate_subscripts(p_runs, 1) i
+         where v_took is null or i <> all (v_took) or i = any (v_close)
+    loop
+        v_value := core_private.stored_value(p_results[n], core_private.max_stored(p_runs[n]));
+        v_results[n] := v_value.value;
+        if v_value.why is null and p_outputs[n] is not null then
+            v_value := core_private.stored_value(p_outputs[n], core_private.max_stored(p_runs[n]));
+        end if;
+        if v_value.why is not null then
+            v_took := array_remove(v_took, n);
+            p_epochs[n] := null;
+            outcome := 'too_big';
+            detail := v_value.why;
+            return next;
+        end if;
+    end loop;
+    detail := null;
+
     if v_took is not null then
         update core_private.workflow_cursors c
            set pos = c.pos + 1, entered = p_entered[i], attempt = 0, deaths = 0,

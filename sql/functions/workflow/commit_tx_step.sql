@@ -14,12 +14,12 @@ begin
         select e.outcome, e.next_path
           into outcome, detail
           from core_node.end_branch(p_run, p_path, p_epoch, p_token, p_pos, p_key, p_ord, p_result, p_undo) e;
-    elsif p_op = 'next' then
+    elsif p_op in ('next', 'end') then
         select c.outcome, c.detail
           into outcome, detail
           from core_node.commit_step(
                    p_run, p_path, p_epoch, p_token, p_pos, p_entered, p_key, p_ord,
-                   coalesce(p_result, 'null')::text, p_undo::text) c;
+                   coalesce(p_result, 'null')::text, p_undo::text, p_op, p_output::text) c;
     else
         select c.outcome, c.detail
           into outcome, detail

@@ -5,7 +5,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     value := p_text::jsonb;
-    if octet_length(p_text) >= 200 then
+    if value is not null then
         perform core_private.check_payload(value, p_max, 'p_value');
     end if;
 exception when data_exception or program_limit_exceeded or sqlstate 'NX003' or sqlstate 'NX601' then

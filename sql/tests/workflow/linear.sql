@@ -45,3 +45,25 @@ select is(pg_temp.commit(1, 'b', 'end', '{"done": true}'), 'already', 'and again
 select is((select row(status, result, finished_at is not null)::text from core_private.workflow_runs), '(completed,"{""done"": true}",t)', 'completed');
 select is((select string_agg(format('%s %s %s %s', key, status, result, attempts), ', ' order by ord) from core_private.workflow_journal), 'a c 1 1, b c 1 1', 'the journal');
 select is((select count(*) from core_private.workflow_cursors), 0::bigint, 'no cursor is left');
+-- What goes by a glance and what is looked at closely, and a run that ends by its one step.
+select is((select string_agg(core_private.is_plain_json(t, 20)::int::text, '' order by i) from unnest(array['1', '1e99', '1.5E+99', '"1e-400"', '1e400', '1E+309', '[1e0999]', E'"\\u0000"', repeat('9', 20), '"' || repeat('x', 19) || '"']) with ordinality x(t, i)),
+  '1111000010', 'plain at a glance');
+select is(core_private.is_plain_json(repeat('9', 30), 2000), false, 'many digits are no plain ones');
+truncate r, c;
+insert into r select * from core.start_workflow('shop', 'order');
+insert into c select * from core_node.claim_runs('shop', array[(select def from d)], 'n1', 10, '30 s');
+select is((select plain_bytes from core_private.workflow_cursors), 31, 'a claim says what is short here');
+create function pg_temp.finish(p_pos int, p_key text, p_output text, p_token uuid = null, p_result text = '1') returns text language sql as $$
+  select concat_ws(' ', outcome, left(detail, 24)) from c, core_node.commit_step(c.run_id, c.path, c.epoch, coalesce(p_token, c.token), p_pos, 1, p_key, array[p_pos + 1], p_result, null, 'end', p_output) $$;
+select is(pg_temp.commit_one(0, 'a', null, '1e400'), 'too_big the value holds a nu', 'a number that is too big');
+select is(pg_temp.commit_one(0, 'a', null, '[1e300,1e300,1e300,1e300,1e300,1e300,1e300,1e300]'), 'too_big the value has 2424 b', 'numbers that are long in the end');
+select is(pg_temp.commit_one(0, 'a', null, '"' || repeat('x', 1998) || '"'), 'ok', 'just as long as may be');
+select is(pg_temp.finish(1, 'b', '1', gen_random_uuid()), 'lost', 'an end by another token');
+select is(pg_temp.finish(0, 'b', '1'), 'lost', 'at another place');
+select is(pg_temp.finish(1, 'b', '1e400'), 'too_big the value holds a number', 'an output that is too big');
+select is((select count(*) from core_private.workflow_cursors), 1::bigint, 'it has not ended');
+select is(pg_temp.finish(1, 'b', '{"done": 1}'), 'ok', 'the end');
+select is(pg_temp.finish(1, 'b', '{"done": 1}'), 'already', 'and again');
+select is((select row(status, result, finished_at is not null)::text from core_private.workflow_runs join r using (run_id)), '(completed,"{""done"": 1}",t)', 'completed');
+select is((select string_agg(format('%s %s', key, status), ', ' order by ord) from core_private.workflow_journal join r using (run_id)), 'a c, b c', 'its journal');
+select is((select count(*) from core_private.workflow_cursors), 0::bigint, 'and no cursor is left');
