@@ -207,6 +207,7 @@ var mutants = []mutant{
 	{"K1 emitted", "core_private.mutation_statement", []string{"v_ctes := v_fire.ctes || v_plan.ctes;", "null;"}, "watch/changes", true},
 	{"K1 a truncate is one of delete", "core_private.put_kv_route", []string{"when 'delete' = any (d.ops) then '{truncate}'", "when false then '{truncate}'"}, "watch/changes", false},
 	{"K2 pairs", "core_private.changes_of", []string{"on o.i = n.i", "on o.i = (select count(*) from new_rows) + 1 - n.i"}, "watch/changes", false},
+	{"K1 what is emitted takes no trigger", "core_private.watch_of", []string{"w.emit or exists", "exists"}, "watch/changes", false},
 	{"K2 no other table's watch", "core_private.watch_of", []string{"and (w.relation = p_relation or w.relation = pg_partition_root(p_relation))", ""}, "watch/watch", false},
 	{"K2 partitions", "core_private.watch_of", []string{" or w.relation = pg_partition_root(p_relation)", ""}, "watch/watch", false},
 	{"K3 equal rows are none", "core_private.changes_of", []string{"else '(o.j = n.j) is not true' end", "else 'true' end"}, "watch/changes", false},

@@ -7,9 +7,9 @@ set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 declare
-    v_now     timestamptz := core_private.now();
     v_watch   core.watched_tables := core_private.watch_of(tg_argv[0], tg_relid);
-    v_op      text := lower(tg_op);
+    v_now     timestamptz;
+    v_op      text;
     v_columns record;
     v_queues  text[];
     v_n       integer;
@@ -18,6 +18,8 @@ begin
     if v_watch.watch_id is null then
         return null;
     end if;
+    v_now := core_private.now();
+    v_op := lower(tg_op);
     v_queues := core_private.mutation_queues(v_watch.namespace, v_watch.collection, v_op);
     if v_queues is null and not v_watch.emit then
         return null;

@@ -1,5 +1,5 @@
 -- The argument of a trigger names the watch, and anybody may make a trigger with any argument: so it has to be one of
--- the table, or of the root of its partitions.
+-- the table, or of the root of its partitions. Most namespaces have no triggers of mutations, and are asked no more.
 create or replace function core_private.watch_of(p_watch_id text, p_relation oid)
 returns core.watched_tables
 language plpgsql stable
@@ -11,7 +11,8 @@ begin
     select w.* into v_watch
       from core.watched_tables w
      where w.watch_id = p_watch_id::bigint and w.enabled
-       and (w.relation = p_relation or w.relation = pg_partition_root(p_relation));
+       and (w.relation = p_relation or w.relation = pg_partition_root(p_relation))
+       and (w.emit or exists (select from core_private.kv_routes r where r.namespace = w.namespace));
     return v_watch;
 end $$;
-comment on function core_private.watch_of(text, oid) is 'The watch that a trigger on a table names, if it is of that table and on.';
+comment on function core_private.watch_of(text, oid) is 'The watch that a trigger on a table names, if it is of that table and on, and something may come of it.';

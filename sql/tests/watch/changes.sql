@@ -130,3 +130,12 @@ set local nexus.cause = '';
 select core.switch_watch((select watch_id from core.watched_tables where collection = 'rows.t'), false);
 update app.t set a = a + 1 where id < 3;
 select is(pg_temp.got(), '{}', 'switched off');
+-- no trigger in the namespace
+reset session authorization;
+select core.create_namespace('still');
+set session authorization t_app; set search_path = tap, pg_catalog;
+create table app.s (id integer primary key);
+select core.watch_table('still', 'app.s', 's', '{"emit": true}');
+insert into app.s values (1);
+reset session authorization;
+select is((select array_agg(message ->> 'eventType') from pgmq.q_core_events_still), '{kv.s.insert}', 'what is emitted takes no trigger');
