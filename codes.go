@@ -65,6 +65,7 @@ const (
 	CodeOutboxDiffers = "NX221" // the outbox queue exists with other settings
 	CodeNotFirst      = "NX224" // something was written before in the transaction
 	CodeLaneHeld      = "NX222" // a processor holds the lane
+	CodeOrdered       = "NX225" // an ordered consumer has no such thing
 	CodeRunExists     = "NX226" // of this idempotency key, with another input
 	CodeCompensated   = "NX227" // the run was undone, so that it cannot go on
 

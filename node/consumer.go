@@ -11,6 +11,7 @@ import (
 	"github.com/nexuspg/nexus/internal/consume"
 	"github.com/nexuspg/nexus/internal/engine"
 	"github.com/nexuspg/nexus/internal/handlers"
+	"github.com/nexuspg/nexus/internal/ordered"
 	"github.com/nexuspg/nexus/internal/pgmqueue"
 	"github.com/nexuspg/nexus/internal/places"
 )
@@ -63,8 +64,11 @@ func (r *run) host(ctx context.Context, name string) (*hosted, error) {
 		return nil, err
 	}
 	h := &hosted{r: r, name: name, queue: queue, attempts: attempts, turn: new(engine.Turn), parts: map[int]*part{}}
-	h.lookout = newLookout(r.Poll,
-		func(ctx context.Context) (time.Duration, error) { return r.member.Look(ctx, queue, waitFor) },
+	look := func(ctx context.Context) (time.Duration, error) { return r.member.Look(ctx, queue, waitFor) }
+	if ordered.Is(queue) {
+		look = func(ctx context.Context) (time.Duration, error) { return r.member.LookOrdered(ctx, name, waitFor) }
+	}
+	h.lookout = newLookout(r.Poll, look,
 		func(ctx context.Context, d time.Duration) error { return r.member.Announce(ctx, queue, d) })
 	return h, nil
 }
@@ -155,12 +159,25 @@ func (h *hosted) change(p *planned, made map[*Handler]*handlers.Handler) (came, 
 	return came, went
 }
 
+// source is where any engine gets the events of a consumer from.
+type source interface {
+	consume.Source
+	batch.Source
+}
+
 // make makes what runs the handlers; nothing runs yet.
 func (p *part) make() {
 	h, r, hs := p.of, p.of.r, p.handlers
-	source := &pgmqueue.Deliveries{
+	allowed := func(eventType string) int { return hs.MaxAttemptsOf(eventType, h.attempts) }
+	var source source = &pgmqueue.Deliveries{
 		Pool: r.own, Handlers: r.pool, Session: r.session, Namespace: r.Namespace, Consumer: h.name, Queue: h.queue, Node: r.member.ID,
-		MaxAttempts: func(eventType string) int { return hs.MaxAttemptsOf(eventType, h.attempts) },
+		MaxAttempts: allowed,
+	}
+	if ordered.Is(h.queue) {
+		source = &ordered.Source{
+			Pool: r.own, Handlers: r.pool, Session: r.session, Namespace: r.Namespace, Consumer: h.name, Queue: h.queue, Node: r.member.ID,
+			MaxAttempts: allowed, Freed: h.wake,
+		}
 	}
 	at := r.places
 	if p.kind == leased {
@@ -180,7 +197,7 @@ func (p *part) make() {
 func (p *part) config(at *places.Places) engine.Config {
 	h, r := p.of, p.of.r
 	return engine.Config{
-		Handlers: p.handlers, Places: at, Lease: r.Lease, Poll: r.Poll, Values: r.values,
+		Handlers: p.handlers, Places: at, NoExpress: ordered.Is(h.queue), Lease: r.Lease, Poll: r.Poll, Values: r.values,
 		Turn: h.turn, Absence: &r.absence, Middleware: r.middleware(), Observer: r.observer(h.name, p.handlers.Patterns(), p.handlers.PatternOf),
 		Log: r.Logger, Unavailable: r.unavailable,
 		Announce: func(ctx context.Context, d time.Duration) error { return h.lookout.announce(ctx, p.number, d) },
@@ -219,5 +236,14 @@ func (h *hosted) looked(number int, due bool) {
 	h.mu.Unlock()
 	if p != nil {
 		p.Looked(due)
+	}
+}
+
+// wake makes all parts look: a lane that one of them has left may have an event for another one.
+func (h *hosted) wake() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, p := range h.parts {
+		p.Wake()
 	}
 }

@@ -157,6 +157,25 @@ func Skip(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, queue string, l
 	return seq, err
 }
 
+// Repartition gives a queue or an ordered consumer another number of lanes, while traffic runs, and reports whether it had another one. The
+// lanes of before are worked until they are empty, and only then the new ones: messages of a key stay in their order.
+func Repartition(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, queue string, lanes int) (changed bool, err error) {
+	err = db.Call(ctx, q, "outbox_repartition", "select core.outbox_repartition($1::text, $2::text, $3::text::int)", []any{string(ns), queue, fmt.Sprint(lanes)}, &changed)
+	return changed, err
+}
+
+// Replay enqueues again what was enqueued to a queue from a time on and has ended, in its order and under new ids, and returns how many messages
+// that are. The zero time means all that is left: what is in a partition that was dropped, or in lanes that were cut anew since, is gone.
+func Replay(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, queue string, from time.Time, reason string) (messages int64, err error) {
+	at := "-infinity"
+	if !from.IsZero() {
+		at = db.Time(from)
+	}
+	err = db.Call(ctx, q, "outbox_replay", "select core.outbox_replay($1::text, $2::text, $3::text::timestamptz, nullif($4::text, ''))",
+		[]any{string(ns), queue, at, reason}, &messages)
+	return messages, err
+}
+
 // Rebase has lanes go on on the server that a dump was restored to, and returns how many did. q is no transaction, or one that has written
 // nothing. It takes an administrator.
 func Rebase(ctx context.Context, q nexus.DBTX) (lanes int, err error) {

@@ -17,6 +17,11 @@ type ConsumerOptions struct {
 	Rate           string            // most deliveries in a time, over all nodes, such as "100/min"; "": any number
 	Levels         int               // how many priorities it tells apart, up to 4: see [EmitOptions]; 0: one, that is none
 
+	// Lanes makes it ordered: events with one EmitOptions.OrderingKey are handled one after the other, in the order of the log. As many keys can
+	// be in hand at once, 1 to 4,096; 0: it is not ordered. It has no UnhandledAfter, MaxInFlight, Rate or Levels ([nexus.CodeOrdered]).
+	Lanes int
+	Halt  bool // of an ordered one: an event whose attempts are used up stops its lane until somebody lets it go on, and is no dead letter
+
 	// Where a new consumer begins in the log; none: with what is emitted from now on, and no opinion about one that is there.
 	FromBeginning bool
 	FromTime      time.Time
@@ -72,6 +77,13 @@ func (c *ConsumerOptions) add(o *db.Options) {
 	o.Number("max_in_flight", int64(c.MaxInFlight))
 	o.Text("rate", c.Rate)
 	o.Number("levels", int64(c.Levels))
+	if c.Lanes != 0 {
+		o.Text("kind", "ordered")
+		o.Number("lanes", int64(c.Lanes))
+	}
+	if c.Halt {
+		o.Text("exhausted", "halt")
+	}
 }
 
 // ConsumerChange is what [AlterConsumer] changes. Zero values leave things as they are.

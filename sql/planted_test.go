@@ -84,7 +84,7 @@ var arguments = map[string]string{
 	"p_event_id": "1", "p_state": "'active'", "p_producer_node_id": "'n1'", "p_schedule_id": "'00000000-0000-0000-0000-000000000001'",
 	"p_task_id": "'00000000-0000-0000-0000-00000000007a'", "p_force": "true",
 	"emit_batch p_options": "null", "run_sweep p_name": "'partitions'", "claim_batch p_lease": "null", "claim_sql p_owner": "null", "p_within": "'5 s'", "purge_queue p_confirm": "'core_events_shop'",
-	"outbox_enqueue p_queue": "'jobs'", "outbox_enqueue_batch p_queue": "'jobs'", "outbox_pace p_queue": "'jobs'", "lanes_due p_queue": "'jobs'", "lane_pause p_queue": "'jobs'", "lane_resume p_queue": "'jobs'", "lane_skip p_queue": "'jobs'", "outbox_drop_queue p_queue": "'jobs'", "outbox_register_queue p_queue": "'more'",
+	"outbox_enqueue p_queue": "'jobs'", "outbox_enqueue_batch p_queue": "'jobs'", "outbox_pace p_queue": "'jobs'", "lanes_due p_queue": "'jobs'", "outbox_repartition p_queue": "'jobs'", "outbox_replay p_queue": "'jobs'", "claim_ordered p_consumer": "'ledger'", "look_ordered p_consumer": "'ledger'", "look_ordered p_wait": "'1 s'", "settle_ordered p_results": `'[{"lane": 1, "token": "00000000-0000-7000-8000-00000000f10e", "seq": 0, "id": 1, "action": "ack"}]'`, "lane_pause p_queue": "'jobs'", "lane_resume p_queue": "'jobs'", "lane_skip p_queue": "'jobs'", "outbox_drop_queue p_queue": "'jobs'", "outbox_register_queue p_queue": "'more'",
 	"p_lanes": "2", "p_lane": "0", "p_body": "'x'", "p_body_type": "'t'", "p_bodies": "array['x']::pg_catalog.bytea[]", "p_body_types": "array['t']", "outbox_enqueue p_key": "'k'", "outbox_enqueue_batch p_keys": "array['k']",
 	"p_run": "'00000000-0000-7000-8000-00000000f10e'", "p_run_id": "'00000000-0000-7000-8000-00000000f10e'", "p_runs": "array['00000000-0000-7000-8000-00000000f10e']", "p_path": "''", "end_branch p_path": "'p/a'", "p_paths": "array['']", "p_epoch": "1",
 	"p_epochs": "array[1]", "p_token": "'00000000-0000-7000-8000-00000000f10e'", "p_pos": "0", "p_entered": "0", "p_ord": "array[1]", "commit_steps p_pos": "array[0]", "commit_steps p_entered": "array[0]", "commit_steps p_keys": "array['a']",
@@ -100,7 +100,7 @@ func TestNothingPlantedRuns(t *testing.T) {
 	db := dbtest.New(t)
 	plant(t, db)
 	db.Namespace("shop")
-	db.Exec("select core.outbox_register_queue('shop', 'jobs', 1)")
+	db.Exec(`select core.outbox_register_queue('shop', 'jobs', 1), core.create_consumer('shop', 'ledger', '{a.*}', '{"kind": "ordered"}')`)
 	db.Exec(`select core_node.register_workflow('shop', 'w', 1, '[{"name": "a", "kind": "step"}]')`)
 	db.Exec(`select core.start_workflow('shop', 'w')`)
 	db.Exec(`update core_private.workflow_runs set run_id = '00000000-0000-7000-8000-00000000f10e', status = 'failed', finished_at = core.now()`)

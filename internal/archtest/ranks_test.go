@@ -15,7 +15,7 @@ var ranks = [][]string{
 	{"internal/lease", "internal/invoke"},
 	{"internal/handlers", "internal/svc"},
 	{"internal/engine", "internal/readmodel", "internal/telemetry", "internal/member", "internal/sqlwork", "internal/runstart"},
-	{"internal/consume", "internal/batch", "internal/pgmqueue", "internal/broadcast"},
+	{"internal/consume", "internal/batch", "internal/pgmqueue", "internal/broadcast", "internal/ordered"},
 	{"internal/answer"},
 	{"queue", "operate", "deadletter", "schedule", "kv", "trigger", "outbox", "migrate"},
 	{"cronsync", "workflow", "webhook", "sqlhandler", "ingress", "internal/doctor", "internal/observe"},

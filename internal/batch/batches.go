@@ -86,6 +86,7 @@ func New(cfg engine.Config, source Source, limit time.Duration) *Batches {
 	b.keeper = cfg.Keeper(source, &b.mu)
 	b.patterns, b.maxAttempts = cfg.Handlers.Attempts()
 	grows := true
+	b.lease = cfg.NoExpress
 	for _, h := range cfg.Handlers.List() { // of those that set something all set the same, see NoneIdle
 		grows = grows && h.Size == 0 && h.Linger == 0
 		b.size, b.linger = max(b.size, h.Size), max(b.linger, h.Linger)

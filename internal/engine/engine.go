@@ -26,6 +26,7 @@ type Config struct {
 	Handlers   *handlers.Handlers
 	Places     *places.Places // shared with other engines, and as many handlers at most run at once
 	One        bool           // of consume: one item at a time, and none is claimed before the last one is settled
+	NoExpress  bool           // of batch: all is claimed under leases
 	Lease      time.Duration
 	Poll       time.Duration
 	Values     context.Context // what handlers' contexts inherit but for its end

@@ -67,7 +67,7 @@ begin
 	perform core_node.register_node(ns, ns || '-node', true, array[made], jsonb_build_object('broadcasts', jsonb_build_array(ns || '.*')));
 	insert into core.broadcasts (namespace, cluster, xid, event_id, event_uid, event_type, emitted_at, message)
 	values (ns, core_private.cluster_id(), pg_current_xact_id(), 1, gen_random_uuid(), made, core.now(), jsonb_build_object('secret', ns));
-	perform core.create_consumer(ns, 'spare', '{never}');
+	perform core.create_consumer(ns, 'spare', '{never}'), core.create_consumer(ns, 'spareordered', '{never}', '{"kind": "ordered", "lanes": 1}');
 	perform core.create_ingress_token(ns, 'sparetoken');
 	perform core.create_trigger(ns, 'sparetrigger', '{"event": {"pattern": "never"}}', 'go:spare');
 	execute format('create table public.%I (id integer primary key)', ns || '_watched');

@@ -207,6 +207,16 @@ func (m *Member) Look(ctx context.Context, queue string, wait time.Duration) (ne
 	return untilDue(seconds), err
 }
 
+// LookOrdered is [Member.Look] for an ordered consumer.
+func (m *Member) LookOrdered(ctx context.Context, consumer string, wait time.Duration) (next time.Duration, err error) {
+	ctx, cancel := context.WithTimeout(ctx, heartbeatTimeout)
+	defer cancel()
+	var seconds float64
+	err = db.Call(ctx, m.Pool, "look_ordered", `select coalesce(extract(epoch from core_node.look_ordered($1::text, $2::text, $3::text::interval)), 3600)::float8`,
+		[]any{string(m.Namespace), consumer, db.Interval(wait)}, &seconds)
+	return untilDue(seconds), err
+}
+
 // Unpark puts some parked deliveries that a live node handles, or that are of the given types, back on their queues and reports whether
 // there may be more. It is meant for after Register, which moves the first of them; what is parked later comes back with the tick.
 func (m *Member) Unpark(ctx context.Context, types ...string) (more bool, err error) {

@@ -49,7 +49,7 @@ const queueCounts = "left join lateral (select distinct on (m.queue_name) m.* fr
 // Consumer selects all of one.
 const Consumer = `select p.namespace, p.consumer as name, p.kind, p.state, p.patterns,
 	       p.queue_name, m.queue_length, m.visible, m.in_flight, m.waiting, m.delayed, m.parked, m.length_is_estimate,
-	       p.max_in_flight, p.rate, p.tokens, p.levels, p.unhandled_after, p.retry, p.exhausted, p.created_at, p.starts_from,
+	       p.lanes, p.max_in_flight, p.rate, p.tokens, p.levels, p.unhandled_after, p.retry, p.exhausted, p.created_at, p.starts_from,
 	       p.backfill, p.backfill_delivered, p.backfill_done_to, p.backfill_bound, p.backfill_waits_for, p.backfill_created_at
 	  from core.consumer_status p ` + queueCounts + `
 	 where p.namespace = $1::text and p.consumer = $2::text`

@@ -3,7 +3,7 @@ select c.namespace, c.name as consumer, c.kind, c.state, c.patterns, c.queue_nam
        c.unhandled_after, c.max_in_flight, c.rate, c.exhausted, c.created_at,
        b.state as backfill, b.done_to as backfill_done_to, b.bound as backfill_bound, b.delivered as backfill_delivered,
        b.waits_for as backfill_waits_for, b.created_at as backfill_created_at,
-       l.in_flight, l.tokens, c.levels, c.routed
+       l.in_flight, l.tokens, c.levels, c.routed, c.lanes
   from core.consumers c
   left join lateral core_private.backfills_of(c.consumer_id) b on true
   left join lateral (
@@ -14,7 +14,7 @@ select c.namespace, c.name as consumer, c.kind, c.state, c.patterns, c.queue_nam
 comment on view core.consumer_status is 'One row a consumer, with what it was created with and how far its latest backfill has come, and what its limits leave room for.';
 comment on column core.consumer_status.namespace is 'The namespace whose events it gets.';
 comment on column core.consumer_status.consumer is 'Its name.';
-comment on column core.consumer_status.kind is 'unordered.';
+comment on column core.consumer_status.kind is 'unordered; ordered: its events are in lanes, core.lane_status; outbox: a queue of core.outbox_status.';
 comment on column core.consumer_status.state is 'active; paused: it gets its events, and nobody is given any.';
 comment on column core.consumer_status.patterns is 'Types of events that it gets.';
 comment on column core.consumer_status.queue_name is 'Its queue.';
@@ -34,4 +34,5 @@ comment on column core.consumer_status.backfill_created_at is 'When it was asked
 comment on column core.consumer_status.in_flight is 'How many deliveries are in hand now, where max_in_flight limits them; NULL: no such limit, or its queue is locked or missing.';
 comment on column core.consumer_status.tokens is 'How many deliveries its rate leaves room for at once; NULL: no such limit.';
 comment on column core.consumer_status.levels is 'How many levels its queue has: the priorities that it tells apart.';
+comment on column core.consumer_status.lanes is 'How many lanes it has; NULL: it is unordered.';
 comment on column core.consumer_status.routed is 'Whether it has no patterns: each of its deliveries names a handler of core.handlers.';

@@ -1,7 +1,7 @@
 create or replace view core.outbox_partitions with (security_barrier = true) as
 select k.lane_id as id, c.namespace, c.name as queue, k.lane as partition, l.seq as sequence
   from core.consumers c
- cross join lateral core_private.lanes_of(c.consumer_id) k
+ cross join lateral core_private.lanes_of_consumer(c.consumer_id) k
  cross join lateral core_private.lane_state_of(k.lane_id, 0) l
  where c.kind = 'outbox' and c.namespace = any ((select core_private.namespaces_read_by(current_user))::text[]);
 comment on view core.outbox_partitions is 'Lanes under the names of other outboxes; core.lane_status says more.';

@@ -7,7 +7,8 @@ as $$
 #variable_conflict use_column
 begin
     perform core_private.require_duty(p_namespace, 'consume');
-    select c.queue_name, core_private.max_attempts(c.retry, n.retry)
+    select coalesce(c.queue_name, core_private.outbox_key(p_namespace, p_consumer)),
+           core_private.max_attempts(c.retry, n.retry)
       into queue_name, max_attempts
       from core.consumers c
       join core.namespaces n on n.namespace = c.namespace
@@ -19,4 +20,4 @@ begin
             hint = 'Consumers are listed in core.consumers.';
     end if;
 end $$;
-comment on function core_node.consumer_settings(text, text) is 'For nodes: the physical queue of a consumer and the attempts its policy allows. Raises NX101, NX102, NX401, NX402.';
+comment on function core_node.consumer_settings(text, text) is 'For nodes: the physical queue of a consumer, of an ordered one the key of its wake-ups, which begins with ''outbox '' and the attempts its policy allows. Raises NX101, NX102, NX401, NX402.';

@@ -35,7 +35,7 @@ begin
     perform from core.namespaces n where n.namespace = p_namespace for no key update;
     v_id := core_private.require_consumer(p_namespace, p_consumer, true);
     perform core_private.refuse_outbox(v_id);
-    select c.patterns, c.retry, c.queue_name, c.created_generation, c.routed
+    select c.patterns, c.retry, c.queue_name, c.created_generation, c.routed, c.kind = 'ordered' as ordered
       into v_old
       from core.consumers c where c.consumer_id = v_id;
     if v_old.routed and (p_patterns is not null or p_options ?| '{drop_unmatched,backfill}') then
@@ -50,10 +50,11 @@ begin
               from jsonb_each(v_retry) r
              where r.value = 'null' and core_private.retry_defaults() ? r.key);
         v_retry := v_retry - v_back;
-        perform core_private.check_consumer_options(jsonb_set(p_options, '{retry}', v_retry), v_known, true);
+        perform core_private.check_consumer_options(jsonb_set(p_options, '{retry}', v_retry), v_known, true,
+                                                    v_old.ordered);
         v_options := jsonb_set(p_options, '{retry}', (v_old.retry - v_back) || v_retry);
     end if;
-    perform core_private.check_consumer_options(v_options, v_known, true);
+    perform core_private.check_consumer_options(v_options, v_known, true, v_old.ordered);
     v_from := core_private.parse_from(nullif(p_options -> 'backfill', 'null'), 'backfill');
     if v_from is not null and p_consumer = 'default' then
         perform core_private.fail_option('backfill', p_options -> 'backfill',
@@ -96,4 +97,4 @@ begin
         || jsonb_build_object('options', p_options));
     return v_removed;
 end $$;
-comment on function core.alter_consumer(text, text, text[], jsonb) is 'Replaces the patterns of a consumer, if they are given, and the options that are given; in a retry policy the keys that are not given stay, and null takes the default again. Other patterns hold for what is emitted from then on; what is queued stays, unless drop_unmatched is true: then what waits, is delayed or parked and matches none of them is removed, but for what is in flight. With backfill ("beginning" or a time) it also gets what is in the log and matches, and what it had not got. Returns how many deliveries were removed. Other levels hold for what is delivered from then on; what is queued keeps its place. Options: retry, unhandled_after, max_in_flight, rate, levels, exhausted, drop_unmatched, backfill. Raises NX004, NX005, NX006, NX007, NX008, NX101, NX102, NX401, NX402.';
+comment on function core.alter_consumer(text, text, text[], jsonb) is 'Replaces the patterns of a consumer, if they are given, and the options that are given; in a retry policy the keys that are not given stay, and null takes the default again. Other patterns hold for what is emitted from then on; what is queued stays, unless drop_unmatched is true: then what waits, is delayed or parked and matches none of them is removed, but for what is in flight. With backfill ("beginning" or a time) it also gets what is in the log and matches, and what it had not got. Returns how many deliveries were removed. Other levels hold for what is delivered from then on; what is queued keeps its place. Options: retry, unhandled_after, max_in_flight, rate, levels, exhausted, drop_unmatched, backfill. Raises NX004, NX005, NX006, NX007, NX008, NX101, NX102, NX225, NX401, NX402.';

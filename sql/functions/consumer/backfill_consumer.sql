@@ -11,18 +11,54 @@ as $$
 declare
     v_queue    text;
     v_relation text;
+    v_ordered  boolean;
     v_first    boolean;
+    v_deliver  text;
     v_sent     bigint;
     v_later    bigint;
 begin
-    select c.queue_name, c.created_generation = b.generation
-      into v_queue, v_first
+    select c.queue_name, c.kind = 'ordered', c.created_generation = b.generation
+      into v_queue, v_ordered, v_first
       from core.consumers c
      where c.consumer_id = b.consumer_id;
     v_relation := core_private.queue_relation(v_queue);
-    if to_regclass(v_relation) is null then
+    if v_ordered then
+        -- Into the lanes that all others wait for, at once: what had a delay has its place in the log.
+        perform pg_current_xact_id(); -- before an id is drawn
+        v_deliver := format($q$
+        src as materialized (
+            select m.event_type, m.message, m.headers, nextval('core_private.lane_message_id_seq') as id
+              from (select * from mine order by mine.event_id) m)%s,
+        sent as (select from src),
+        later as (select from src where false)$q$,
+            core_private.lanes_plan(b.consumer_id, 'id', '$13', format($q$
+                select array_agg(x.lane_id order by x.lane)
+                  from core_private.consumer_lanes x
+                 where x.consumer_id = %1$s
+                   and x.generation = (
+                       select min(y.generation) from core_private.consumer_lanes y where y.consumer_id = %1$s)$q$,
+                b.consumer_id)));
+        select core_private.outbox_key(c.namespace, c.name)
+          into v_queue
+          from core.consumers c
+         where c.consumer_id = b.consumer_id;
+    elsif to_regclass(v_relation) is null then
         hindered := 'lost queue';
         return;
+    else
+        v_deliver := format($q$
+        sent as (
+            insert into %1$s (msg_id, read_ct, enqueued_at, vt, message, headers) overriding system value
+            select %2$s, 0, $13, $13, m.message, m.headers
+              from (select * from mine order by mine.event_id) m
+             where m.deliver_at <= $13 or m.deliver_at is null
+            returning 1),
+        later as (
+            insert into core.delayed (due_at, queue_name, event_type, message, headers)
+            select m.deliver_at, $14, m.event_type, m.message, m.headers
+              from mine m
+             where m.deliver_at > $13
+            returning 1)$q$, v_relation, core_private.next_id_sql(v_queue, 'm.message'));
     end if;
     execute format($q$
         with chunk as materialized (
@@ -40,21 +76,10 @@ begin
                and ($9 is null or exists (select from unnest($9) x where core_private.matches(x, c.event_type)))
                and ($10 or not core_private.is_delivered_by(
                                $11, $12, c.event_type, coalesce(c.consumer_generation, 0), c.emitted_at))),
-        sent as (
-            insert into %1$s (msg_id, read_ct, enqueued_at, vt, message, headers) overriding system value
-            select %2$s, 0, $13, $13, m.message, m.headers
-              from (select * from mine order by mine.event_id) m
-             where m.deliver_at <= $13 or m.deliver_at is null
-            returning 1),
-        later as (
-            insert into core.delayed (due_at, queue_name, event_type, message, headers)
-            select m.deliver_at, $14, m.event_type, m.message, m.headers
-              from mine m
-             where m.deliver_at > $13
-            returning 1)
+        %s
         select (select count(*) from chunk), (select max(c.event_id) from chunk c),
                (select count(*) from sent), (select count(*) from later)
-        $q$, v_relation, core_private.next_id_sql(v_queue, 'm.message'))
+        $q$, v_deliver)
        into looked, reached, v_sent, v_later
       using b.position, b.bound,
             case when b.from_time = '-infinity' then b.from_time else date_trunc('month', b.from_time, 'UTC') end,

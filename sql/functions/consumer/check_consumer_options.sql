@@ -1,6 +1,6 @@
 -- With p_null, a value of null takes the default again.
 create or replace function core_private.check_consumer_options(
-    p_options jsonb, p_known text[], p_null boolean = false)
+    p_options jsonb, p_known text[], p_null boolean = false, p_ordered boolean = false)
 returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -12,15 +12,17 @@ begin
     v_options := case when p_null then (select coalesce(jsonb_object_agg(o.key, o.value), '{}')
                                           from jsonb_each(p_options) o where o.value <> 'null')
                       else p_options end;
-    if v_options ? 'kind' and v_options -> 'kind' <> '"unordered"' then
-        perform core_private.fail_option('kind', v_options -> 'kind',
-            'Give "unordered", or leave it out; there are no other kinds of consumers yet.');
+    if v_options -> 'kind' not in ('"unordered"', '"ordered"') then
+        perform core_private.fail_option('kind', v_options -> 'kind', 'Give "unordered" or "ordered".');
     end if;
-    if v_options ? 'lanes' then
+    p_ordered := p_ordered or coalesce(v_options ->> 'kind' = 'ordered', false);
+    if p_ordered then
+        perform core_private.check_ordered_options(v_options);
+    elsif v_options ? 'lanes' then
         perform core_private.fail_option('lanes', v_options -> 'lanes',
-            'Leave it out: an unordered consumer has none, and there are no other kinds yet.');
+            'Leave it out: an unordered consumer has none. "kind" is "ordered" for one that has.');
     end if;
-    if v_options ? 'exhausted' and v_options -> 'exhausted' <> '"dead"' then
+    if not p_ordered and v_options ? 'exhausted' and v_options -> 'exhausted' <> '"dead"' then
         perform core_private.fail_option('exhausted', v_options -> 'exhausted',
             'Give "dead", or leave it out: what an unordered consumer gives up goes to the dead letters.');
     end if;
@@ -54,4 +56,4 @@ begin
         perform core_private.parse_from(v_options -> 'backfill', 'backfill');
     end if;
 end $$;
-comment on function core_private.check_consumer_options(jsonb, text[], boolean) is 'Raises NX004, NX005 or NX007 for options no consumer can have.';
+comment on function core_private.check_consumer_options(jsonb, text[], boolean, boolean) is 'Raises NX004, NX005, NX007 or NX225 for options no consumer can have.';

@@ -7,7 +7,7 @@ as $$
     with stored as (
         select jsonb_build_object(
                    'patterns', array(select distinct p collate "C" from unnest(c.patterns) p order by 1),
-                   'kind', c.kind, 'exhausted', c.exhausted, 'from', c.starts_from,
+                   'kind', c.kind, 'lanes', c.lanes, 'exhausted', c.exhausted, 'from', c.starts_from,
                    'max_in_flight', c.max_in_flight, 'rate', c.rate, 'levels', c.levels,
                    'unhandled_after', coalesce(c.unhandled_after, n.unhandled_after)::text,
                    'retry', core_private.retry_defaults() || n.retry || c.retry) as options

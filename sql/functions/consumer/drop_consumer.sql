@@ -35,6 +35,7 @@ begin
             execute format('select exists (select from %s)', core_private.queue_relation(v_queue)) into v_there;
         end if;
         v_held := array_remove(array[
+            case when v_queue is null and core_private.outbox_holds(v_id) then 'events in its lanes' end,
             case when v_there then 'messages on its queue' end,
             case when exists (select from core.delayed d where d.queue_name = v_queue) then 'delayed events' end,
             case when exists (select from core.parked p where p.queue_name = v_queue) then 'parked events' end,

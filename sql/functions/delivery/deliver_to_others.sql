@@ -14,7 +14,7 @@ declare
     v_generation bigint;
 begin
     for v_consumer in
-        select nullif(n.consumer_generation, 0) as generation, c.kind, c.queue_name,
+        select nullif(n.consumer_generation, 0) as generation, c.consumer_id, c.kind, c.queue_name,
                core_private.level_offset(c.levels, p_priority) as level_offset,
                exists (select from core_private.wake_flags f
                         where f.key = c.queue_name and f.waiting_until > p_now) as wake
@@ -24,7 +24,7 @@ begin
          order by c.consumer_id
     loop
         v_generation := v_consumer.generation;
-        continue when v_consumer.queue_name is null;
+        continue when v_consumer.kind is null;
         case v_consumer.kind
         when 'unordered' then
             if p_due_at is not null then
@@ -43,10 +43,13 @@ begin
             if v_consumer.wake then
                 perform core_private.wake(v_consumer.queue_name, p_now);
             end if;
+        when 'ordered' then
+            perform core_private.deliver_to_lane(
+                p_namespace, v_consumer.consumer_id, p_event_type, p_message, p_headers, p_due_at, p_now);
         else
-            null; -- Lanes come with ordered consumers.
+            null;
         end case;
     end loop;
     return v_generation;
 end $$;
-comment on function core_private.deliver_to_others(text, text, jsonb, jsonb, timestamptz, timestamptz, integer) is 'Delivers an event to the named consumers whose patterns match; returns the generation of them all. Raises NX110.';
+comment on function core_private.deliver_to_others(text, text, jsonb, jsonb, timestamptz, timestamptz, integer) is 'Delivers an event to the named consumers whose patterns match; returns the generation of them all. Raises NX110, NX225.';

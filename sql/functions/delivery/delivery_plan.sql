@@ -101,9 +101,20 @@ begin
                          where e.due_at is not null%3$s)$q$,
                     v_consumer.consumer_id, v_consumer.queue_name, v_matches);
             end if;
+        when 'ordered' then
+            perform pg_current_xact_id(); -- before an id is drawn
+            columns := columns || format(
+                ', case when e.due_at is null%s then nextval(''core_private.lane_message_id_seq'') %s end as m%s',
+                v_matches,
+                case when p_delayed
+                     then format('when true%s then core_private.fail_delayed(%L)::integer', v_matches, v_consumer.name)
+                     end,
+                v_consumer.consumer_id);
+            ctes := ctes || core_private.lanes_plan(v_consumer.consumer_id, 'm' || v_consumer.consumer_id);
+            queues := queues || core_private.outbox_key(p_namespace, v_consumer.name);
         else
-            null; -- Lanes come with ordered consumers.
+            null;
         end case;
     end loop;
 end $$;
-comment on function core_private.delivery_plan(text, text[], boolean, boolean, boolean, boolean) is 'The part of a statement that delivers the events of its CTE src: columns to be appended to the select list of src, CTEs to follow it, the message id of the consumer default in terms of src e, a VALUES list of (queue, message id) in the same terms, the queues to wake, and the generation of the consumers, for the log. p_at_once and p_delayed say which there may be; with p_prioritised src e has a column priority; the statement raises NX110.';
+comment on function core_private.delivery_plan(text, text[], boolean, boolean, boolean, boolean) is 'The part of a statement that delivers the events of its CTE src: columns to be appended to the select list of src, CTEs to follow it, the message id of the consumer default in terms of src e, a VALUES list of (queue, message id) in the same terms, the queues to wake, and the generation of the consumers, for the log. p_at_once and p_delayed say which there may be; with p_prioritised src e has a column priority; the statement raises NX110, NX225.';

@@ -43,7 +43,8 @@ begin
     end if;
     for r in
         -- By the patterns of then, and by those of now, with which it may have been replayed.
-        select c.consumer_id, c.name, c.queue_name, core_private.queue_relation(c.queue_name) as relation, m.matched
+        select c.consumer_id, c.name, c.queue_name, core_private.queue_relation(c.queue_name) as relation, m.matched,
+               c.kind = 'ordered' as ordered
           from core.consumers c
           left join lateral (
             select p.patterns
@@ -60,7 +61,7 @@ begin
                          from core_private.consumers_of(
                                   v_event.namespace, array[v_event.event_type], v_event.by_default) o
                         where o.consumer_id = c.consumer_id) as now) m
-         where c.namespace = v_event.namespace and c.kind = 'unordered' and (m.matched and c.name <> 'default' or m.now)
+         where c.namespace = v_event.namespace and c.kind <> 'outbox' and (m.matched and c.name <> 'default' or m.now)
          order by c.consumer_id
     loop
         consumer := r.name; queue_name := r.queue_name;
@@ -85,20 +86,29 @@ begin
         if not v_since and v_done is null then
             v_since := null;
         end if;
-        v_lost := to_regclass(r.relation) is null;
+        v_lost := not r.ordered and to_regclass(r.relation) is null;
         select l.dead_letter_id, l.status, l.resolution, l.reason, l.last_error, l.resolved_by, l.attempts,
                l.replay_msg_id
           into v_dead
           from core.dead_letters l
          where l.event_uid = v_event.event_uid and l.namespace = v_event.namespace and l.consumer = r.name
-           and l.source_kind = 'delivery'
+           and l.source_kind in ('delivery', 'lane')
          order by l.dead_letter_id desc limit 1;
         v_ids := array_remove(
             array[case when r.name = 'default' then v_event.message_id end, v_dead.replay_msg_id], null);
         v_sure := r.name = 'default' and v_event.message_id is not null
               and (v_dead.resolution is distinct from 'replayed' or v_dead.replay_msg_id is not null);
 
-        if v_lost then
+        if r.ordered then
+            select e.state, e.msg_id, e.attempt, e.due_at, e.sure
+              into state, msg_id, attempt, due_at, v_sure
+              from core_private.event_in_lanes(r.consumer_id, p_event_id, v_event.event_type, v_limit) e;
+            if state is not null then
+                return next;
+                continue;
+            end if;
+            v_looked := 0; v_msg_id := null;
+        elsif v_lost then
             v_msg_id := null; v_sure := false;
         else
             execute format($q$
@@ -109,7 +119,7 @@ begin
                 $q$, r.relation)
                into v_msg_id, v_vt, v_read_ct, v_headers using v_ids, p_event_id::text;
         end if;
-        if v_msg_id is null and not v_sure and not v_lost then
+        if v_msg_id is null and not v_sure and not v_lost and not r.ordered then
             execute format($q$
                 with head as materialized (
                     select q.msg_id, q.vt, q.read_ct, q.headers, q.message ->> 'eventId' = $2 as it

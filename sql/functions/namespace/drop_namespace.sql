@@ -70,7 +70,8 @@ begin
            or exists (
                select
                  from core.consumers c
-                where c.namespace = p_namespace and c.kind = 'outbox' and core_private.outbox_holds(c.consumer_id)) then
+                where c.namespace = p_namespace and c.kind in ('outbox', 'ordered')
+                  and core_private.outbox_holds(c.consumer_id)) then
             v_held := true;
         end if;
         for v_queue in

@@ -22,21 +22,32 @@ begin
         return query
             with back as materialized (
                 select d.*, nextval('core_private.lane_message_id_seq') as new_id
-                  from (select l.dead_letter_id, l.ordering_key, l.body_type, c.lane_id,
-                               case when p_payload is null then l.body
-                                    else convert_to(p_payload::text, 'UTF8') end as body
+                  from (select l.dead_letter_id, l.ordering_key, c.lane_id,
+                               coalesce(l.body_type, l.event_type) as body_type,
+                               case when k.kind = 'ordered'
+                                    then convert_to(
+                                        (l.envelope || jsonb_build_object(
+                                            'payload', coalesce(p_payload, l.payload)))::text, 'UTF8')
+                                    when p_payload is null then l.body
+                                    else convert_to(p_payload::text, 'UTF8') end as body,
+                               case when k.kind = 'ordered'
+                                    then coalesce(l.headers, '{}') || jsonb_build_object(
+                                        'nexus-replay-of', l.dead_letter_id, 'nexus-round', l.replay_count + 1)
+                                    end as headers
                           from core.dead_letters l
                           join core.consumers k on k.namespace = l.namespace and k.name = l.consumer
                           join core_private.consumer_lanes c
-                            on c.consumer_id = k.consumer_id and c.generation = k.generation
+                            on k.kind = case when l.body is null then 'ordered' else 'outbox' end
+                           and c.consumer_id = k.consumer_id and c.generation = k.generation
                            and c.lane = coalesce(
                                (core_private.lanes_of_keys(array[l.ordering_key], k.lanes))[1],
                                l.lane % k.lanes, 0)
                          where l.dead_letter_id = any (r.ids)
                          order by l.dead_letter_id) d),
             sent as (
-                insert into core_private.lane_messages (lane_id, id, xid, key, body, body_type, created_at)
-                select b.lane_id, b.new_id, pg_current_xact_id(), b.ordering_key, b.body, b.body_type, v_now
+                insert into core_private.lane_messages (lane_id, id, xid, key, body, body_type, headers, created_at)
+                select b.lane_id, b.new_id, pg_current_xact_id(), b.ordering_key, b.body, b.body_type, b.headers,
+                       v_now
                   from back b
                  order by b.new_id)
             update core.dead_letters l

@@ -68,6 +68,7 @@ begin
             else p_limit end;
         loop
             if v_lane.cur is null then
+                exit when core_private.lanes_wait(v_owner.consumer_id, v_owner.generation);
                 v_lane.cur := v_shot;
                 v_lane.cur_floor := v_floor;
                 v_lane.cur_next := v_next;

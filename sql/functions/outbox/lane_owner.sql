@@ -7,10 +7,11 @@ declare
     v_owner      core_private.lane_owner;
     v_restricted boolean;
 begin
-    select c.namespace, c.name, c.consumer_id, l.lane, c.state = 'active' and l.generation = c.generation,
-           core_private.max_attempts(c.retry, n.retry), n.retry || c.retry, c.exhausted = 'halt', n.restricted
+    select c.namespace, c.name, c.consumer_id, l.lane, c.state = 'active',
+           core_private.max_attempts(c.retry, n.retry), n.retry || c.retry, c.exhausted = 'halt', l.generation,
+           c.kind = 'ordered', n.restricted
       into v_owner.namespace, v_owner.queue_name, v_owner.consumer_id, v_owner.lane, v_owner.active,
-           v_owner.max_attempts, v_owner.retry, v_owner.halts, v_restricted
+           v_owner.max_attempts, v_owner.retry, v_owner.halts, v_owner.generation, v_owner.events, v_restricted
       from core_private.consumer_lanes l
       join core.consumers c on c.consumer_id = l.consumer_id
       join core.namespaces n on n.namespace = c.namespace

@@ -54,7 +54,7 @@ begin
     if v_rebased > 0 then
         perform core_private.audit('lanes_rebase', c.namespace, c.name, null, jsonb_build_object('lanes', c.lanes))
            from core.consumers c
-          where c.kind = 'outbox';
+          where c.kind in ('outbox', 'ordered');
     end if;
     return v_rebased;
 end $$;

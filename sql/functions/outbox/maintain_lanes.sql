@@ -25,6 +25,7 @@ begin
     exception when lock_not_available then
         null;
     end;
+    perform core_private.retire_lanes();
     update core_private.lane_partitions p
        set xid = pg_current_xact_id()
      where p.xid is null and p.upper <= v_last + 1;

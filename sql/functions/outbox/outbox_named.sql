@@ -9,13 +9,16 @@ as $$
 #variable_conflict use_column
 begin
     if p_lock then
-        perform from core.consumers c where c.namespace = p_namespace and c.name = p_queue for no key update;
+        perform
+           from core.consumers c
+          where c.namespace = p_namespace and c.name = p_queue and c.kind = 'outbox'
+            for no key update;
     end if;
     select c.consumer_id, c.lanes, c.generation, q.strict, q.max_body_bytes, q.lane_ids
       into consumer_id, lanes, generation, is_strict, max_body_bytes, lane_ids
       from core.consumers c
       join core_private.outbox_queues q on q.consumer_id = c.consumer_id
-     where c.namespace = p_namespace and c.name = p_queue;
+     where c.namespace = p_namespace and c.name = p_queue and c.kind = 'outbox';
     if consumer_id is null then
         perform core_private.fail_lane('p_queue', p_queue);
     end if;

@@ -26,7 +26,7 @@ begin
          where c.namespace = p_namespace and c.name = p_queue;
         if found then
             v_differ := case
-                when v_there.kind <> 'outbox' then 'it is a consumer'
+                when v_there.kind <> 'outbox' then 'it is a consumer of events'
                 else array_to_string(array_remove(array[
                     case when v_there.lanes <> p_lanes then format('%s lanes, not %s', v_there.lanes, p_lanes) end,
                     case when v_there.is_strict <> (p_options ->> 'strict')::boolean then 'strict' end,

@@ -6,7 +6,7 @@ as $$
     select case when not exists (
                select
                  from core.consumers c
-                where c.namespace = p_namespace and c.name = p_consumer and c.kind = 'outbox')
+                where c.namespace = p_namespace and c.name = p_consumer and c.kind in ('outbox', 'ordered'))
            then format('outbox queue %s is gone', quote_nullable(p_consumer)) end
 $$;
-comment on function core_private.why_not_enqueued_again(text, text, bigint[]) is 'Why dead messages of this queue cannot be enqueued again; NULL where nothing is in the way.';
+comment on function core_private.why_not_enqueued_again(text, text, bigint[]) is 'Why dead messages of this queue or consumer cannot be enqueued again; NULL where nothing is in the way.';

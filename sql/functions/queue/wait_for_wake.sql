@@ -40,7 +40,8 @@ begin
             select k
               from core.consumers c
               join core.namespaces n on n.namespace = c.namespace
-             where k ^@ 'outbox ' and c.kind = 'outbox' and k = core_private.outbox_key(c.namespace, c.name)
+             where k ^@ 'outbox ' and c.kind in ('outbox', 'ordered')
+               and k = core_private.outbox_key(c.namespace, c.name)
                and core_private.has_duty(n.namespace, 'consume', n.restricted)) w
          order by w.key
         on conflict (key) do update
@@ -50,4 +51,4 @@ begin
         null;
     end;
 end $$;
-comment on function core_node.wait_for_wake(text[], interval) is 'For nodes: says that somebody waits for these queues, for the broadcasts of a namespace (broadcasts: and its name), for its workflows (workflows: and its name), for an outbox queue (outbox, its namespace and its name), or for the key timers, so that emit and schedules notify on channel nexus_wake. Zero ends the waiting. Raises NX006.';
+comment on function core_node.wait_for_wake(text[], interval) is 'For nodes: says that somebody waits for these queues, for the broadcasts of a namespace (broadcasts: and its name), for its workflows (workflows: and its name), for an outbox queue or an ordered consumer (outbox, its namespace and its name), or for the key timers, so that emit and schedules notify on channel nexus_wake. Zero ends the waiting. Raises NX006.';

@@ -34,6 +34,7 @@ declare
     v_sent     bigint;
     v_sent_to  bigint;
     v_more     boolean;
+    v_deliver  text;
     r          core_private.replays;
 begin
     perform core_private.require_duty(p_namespace, 'operate');
@@ -48,7 +49,7 @@ begin
     v_until := coalesce((p_filter ->> 'until')::timestamptz, 'infinity');
     v_ids := array(select x::text::bigint from jsonb_array_elements(p_filter -> 'event_ids') x);
     v_relation := core_private.queue_relation(v_consumer.queue_name);
-    if to_regclass(v_relation) is null then
+    if v_consumer.kind <> 'ordered' and to_regclass(v_relation) is null then
         perform core_private.fail_lost_queue(v_consumer.queue_name);
     end if;
     v_where := concat_ws(' and ', $q$
@@ -110,11 +111,33 @@ begin
             return;
         end if;
     end if;
+    if v_consumer.kind = 'ordered' then
+        perform pg_current_xact_id(); -- before an id is drawn
+        v_deliver := $q$
+        src as materialized (
+            select (m.event).event_type, (m.event).headers,
+                   core_private.logged_message(m.event) || jsonb_build_object('replay', $14::text) as message,
+                   nextval('core_private.lane_message_id_seq') as id
+              from (select * from mine where mine.n <= $13 order by mine.n) m)$q$
+            || core_private.lanes_plan(v_id, 'id', '$4') || $q$,
+        sent as (select from src)$q$;
+    else
+        v_deliver := format($q$
+        sent as (
+            insert into %s (msg_id, read_ct, enqueued_at, vt, message, headers) overriding system value
+            select %s, 0, $4, $4,
+                   core_private.logged_message(m.event) || jsonb_build_object('replay', $14::text), (m.event).headers
+              from mine m
+             where m.n <= $13
+             order by m.n
+            returning 1)$q$, v_relation,
+            core_private.next_id_sql(v_consumer.queue_name, 'core_private.logged_message(m.event)'));
+    end if;
     execute format($q$
         with chunk as materialized (
             select c.*, c as event
               from core.event_log c
-             where c.event_id > $8 and c.event_id <= $9 and c.emitted_at >= $10 and c.emitted_at < $11%4$s
+             where c.event_id > $8 and c.event_id <= $9 and c.emitted_at >= $10 and c.emitted_at < $11%3$s
              order by c.event_id
              limit $12),
         mine as materialized (
@@ -123,20 +146,11 @@ begin
              where %1$s
              order by c.event_id
              limit $13 + 1),
-        sent as (
-            insert into %2$s (msg_id, read_ct, enqueued_at, vt, message, headers) overriding system value
-            select %3$s, 0, $4, $4,
-                   core_private.logged_message(m.event) || jsonb_build_object('replay', $14::text), (m.event).headers
-              from mine m
-             where m.n <= $13
-             order by m.n
-            returning 1)
+        %2$s
         select (select count(*) from chunk), (select max(c.event_id) from chunk c),
                (select count(*) from sent), (select max(m.event_id) from mine m where m.n <= $13),
                exists (select from mine m where m.n > $13)
-        $q$, v_where, v_relation,
-        core_private.next_id_sql(v_consumer.queue_name, 'core_private.logged_message(m.event)'),
-        case when p_filter ? 'event_ids' then ' and c.event_id = any ($7)' end)
+        $q$, v_where, v_deliver, case when p_filter ? 'event_ids' then ' and c.event_id = any ($7)' end)
        into v_looked, v_last, v_sent, v_sent_to, v_more
       using p_namespace, v_from, v_until, v_now,
             case when v_consumer.name = 'default' then '{*}' else v_consumer.patterns end,
@@ -157,7 +171,8 @@ begin
            rate = v_rate, paced_to = r.paced_to + v_every * v_sent
      where x.namespace = p_namespace and x.replay_id = v_name;
     if v_sent > 0 then
-        perform core_private.wake(v_consumer.queue_name, v_now);
+        perform core_private.wake(
+            coalesce(v_consumer.queue_name, core_private.outbox_key(p_namespace, p_consumer)), v_now);
     end if;
     return query
         select v_name, case when r.finished_at is null then 'running' else 'done' end, r.looked, r.delivered,

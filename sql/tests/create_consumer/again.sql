@@ -14,7 +14,7 @@ select throws_ok(format($$select core.create_consumer('shop', 'mail', %L, %L)$$,
                ('{order.*,user.made}', '{"rate": "99/min"}', 'rate is 100/min, given 99/min'),
                ('{order.*,user.made}', '{"retry": {"max_attempts": 10}, "unhandled_after": "1 h"}', 'retry.max_attempts is 7, given 10; unhandled_after is 02:00:00, given 1 h')) v (p, o, m);
 select throws_ok(format($$select core.create_consumer('shop', 'x', '{a.b}', %L)$$, o), c, null, 'refused: ' || o)
-  from (values ('{"nope": 1}', 'NX004'), ('{"kind": "ordered"}', 'NX005'), ('{"lanes": 4}', 'NX005'), ('{"exhausted": "halt"}', 'NX005'), ('{"rate": "100"}', 'NX005'), ('{"rate": "0/s"}', 'NX005'),
+  from (values ('{"nope": 1}', 'NX004'), ('{"kind": "odd"}', 'NX005'), ('{"lanes": 4}', 'NX005'), ('{"exhausted": "halt"}', 'NX005'), ('{"rate": "100"}', 'NX005'), ('{"rate": "0/s"}', 'NX005'),
                ('{"rate": 100}', 'NX005'), ('{"max_in_flight": 0}', 'NX005'), ('{"max_in_flight": 1.5}', 'NX005'), ('{"max_in_flight": "3"}', 'NX005'), ('{"retry": {"jitter": 2}}', 'NX007'),
                ('{"retry": {"base": "2 h", "max": "1 h"}}', 'NX007'), ('{"unhandled_after": "0"}', 'NX005'), ('{"from": "tomorrow"}', 'NX005'), ('[]', 'NX005')) v (o, c);
 select throws_ok(format($$select core.create_consumer('shop', 'x', %L)$$, p), 'NX008', null, 'refused: ' || p) from unnest(array['{}', '{a b}', '{order*}', '{a.b,NULL}', '{{a.b}}']) p;

@@ -9,11 +9,15 @@ import (
 	"github.com/nexuspg/nexus/queue"
 )
 
+// defaultLanes is how many an ordered consumer gets for which nobody says.
+const defaultLanes = 8
+
 func newConsumerCreate(s *session) *cobra.Command {
 	var (
 		opts     queue.ConsumerOptions
 		patterns []string
 		from     string
+		ordered  bool
 	)
 	cmd := &cobra.Command{
 		Use:   "create NAME --pattern PATTERN",
@@ -22,9 +26,13 @@ func newConsumerCreate(s *session) *cobra.Command {
 changes nothing: what is given must be what is in force, and what is left out is no opinion.
 
 With --from it also gets what is in the log, beginning there: each event once, also those that are emitted meanwhile. Ticks bring them, and
-consumer show says how far they are.`,
+consumer show says how far they are.
+
+With --ordered the events of one ordering key are handled one after the other, in the order of the log, and as many keys at once as there are
+lanes. Such a consumer has no --max-in-flight, --rate, --levels and --unhandled-after.`,
 		Example: `  nexus-node consumer create -n shop mailer --pattern order.placed --pattern "refund.*"
-  nexus-node consumer create -n shop search --pattern "order.*" --from beginning --max-in-flight 3 --rate 100/s`,
+  nexus-node consumer create -n shop search --pattern "order.*" --from beginning --max-in-flight 3 --rate 100/s
+  nexus-node consumer create -n shop ledger --pattern "account.*" --ordered --lanes 16 --halt`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(patterns) == 0 {
@@ -32,6 +40,12 @@ consumer show says how far they are.`,
 			}
 			if err := givenZero(cmd); err != nil {
 				return err
+			}
+			switch {
+			case ordered && opts.Lanes == 0:
+				opts.Lanes = defaultLanes
+			case !ordered && (opts.Lanes != 0 || opts.Halt):
+				return usage(cmd, "--lanes and --halt are for an ordered consumer: give --ordered as well")
 			}
 			var err error
 			if opts.FromNow = from == "now"; !opts.FromNow {
@@ -51,6 +65,9 @@ consumer show says how far they are.`,
 	f := cmd.Flags()
 	f.StringArrayVar(&patterns, "pattern", nil, `events that it gets: a type, "order.*", "order:*" or "*"; may be given often`)
 	f.StringVar(&from, "from", "", "now, beginning, or a time of the past, RFC 3339: also what is in the log from then on (default now)")
+	f.BoolVar(&ordered, "ordered", false, "events of one ordering key are handled one after the other")
+	f.IntVar(&opts.Lanes, "lanes", 0, "with --ordered: how many lanes, 1 to 4,096 (default 8)")
+	f.BoolVar(&opts.Halt, "halt", false, "with --ordered: an event whose attempts are used up stops its lane, and is no dead letter")
 	addConsumerOptions(cmd, &opts.Retry, &opts.UnhandledAfter, &opts.MaxInFlight, &opts.Levels, &opts.Rate, true)
 	return cmd
 }

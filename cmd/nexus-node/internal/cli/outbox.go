@@ -20,7 +20,7 @@ func newOutbox(s *session) *cobra.Command {
 	}, newOutboxQueues(s), newOutboxLanes(s), newOutboxRegister(s), newOutboxEnqueue(s),
 		newLaneSwitch(s, "pause", nil, "Let nobody take up more messages of a lane", "paused", "was paused", outbox.Pause),
 		newLaneSwitch(s, "resume", []string{"release"}, "Have a lane go on that was paused, has halted, or waits for an attempt", "resumed", "went on", outbox.Resume),
-		newLaneSkip(s), newOutboxDrop(s), newOutboxRebase(s))
+		newLaneSkip(s), newOutboxRepartition(s), newOutboxReplay(s), newOutboxDrop(s), newOutboxRebase(s))
 }
 
 func newOutboxQueues(s *session) *cobra.Command {
@@ -34,7 +34,7 @@ func newOutboxLanes(s *session) *cobra.Command {
 	var p page
 	cmd := &cobra.Command{
 		Use:   "lanes QUEUE",
-		Short: "List the lanes of a queue: how far each is, how far behind, who holds it, and why it does not go on",
+		Short: "List the lanes of a queue or an ordered consumer: how far each is, how far behind, who holds it, and why it does not go on",
 		Example: `  nexus-node outbox lanes -n shop payments
   nexus-node outbox lanes -n shop payments -o json | jq '.[] | select(.why)'`,
 		Args: cobra.ExactArgs(1),
@@ -56,7 +56,7 @@ func newOutboxRegister(s *session) *cobra.Command {
 		Use:   "register NAME --lanes N",
 		Short: "Make an outbox queue, or see that there is one with these settings",
 		Long: `Make an outbox queue, or see that there is one with these settings. What is left out is as it is, of a new queue the default. How many
-lanes there are bounds how many messages are handled at once; it cannot be changed later without emptying the queue.`,
+lanes there are bounds how many messages are handled at once; outbox repartition changes it.`,
 		Example: `  nexus-node outbox register -n shop payments --lanes 8
   nexus-node outbox register -n shop ledger --lanes 1 --strict --halt`,
 		Args: cobra.ExactArgs(1),
@@ -200,6 +200,86 @@ holds the lane: pause it, and wait for the end of its lease.
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "why; the dead letter keeps it")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "do it, say what happened, and roll back")
+	return cmd
+}
+
+func newOutboxRepartition(s *session) *cobra.Command {
+	var (
+		lanes  int
+		dryRun bool
+	)
+	cmd := &cobra.Command{
+		Use:   "repartition NAME --lanes N",
+		Short: "Give a queue or an ordered consumer another number of lanes, while traffic runs",
+		Long: `Give a queue or an ordered consumer another number of lanes, while traffic runs. The lanes of before are worked until they are empty, and
+only then the new ones, so that messages of a key stay in their order. A lane of before that has halted or is paused keeps the new ones waiting.
+
+--dry-run does it in a transaction and rolls that back.`,
+		Example: `  nexus-node outbox repartition -n shop payments --lanes 32 --dry-run
+  nexus-node outbox repartition -n shop payments --lanes 32`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if lanes == 0 {
+				return usage(cmd, "--lanes is missing: how many there are to be, 1 to 4,096")
+			}
+			return s.inNamespace(cmd, func(c *client) error {
+				var changed bool
+				cut := func(q nexus.DBTX) (err error) {
+					changed, err = outbox.Repartition(c.ctx(), q, c.namespace(), args[0], lanes)
+					return err
+				}
+				if err := c.change(dryRun, cut); err != nil {
+					return err
+				}
+				return s.printDone(deed{"lanes", args[0], would(dryRun, either(changed, "cut anew", "left as they are")), dryRun})
+			})
+		},
+	}
+	cmd.Flags().IntVar(&lanes, "lanes", 0, "how many lanes there are to be, 1 to 4,096")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "do it, say what happened, and roll back")
+	return cmd
+}
+
+func newOutboxReplay(s *session) *cobra.Command {
+	var (
+		from, reason string
+		dryRun       bool
+	)
+	cmd := &cobra.Command{
+		Use:   "replay QUEUE --from beginning|TIME",
+		Short: "Enqueue again what was enqueued from a time on and has ended",
+		Long: `Enqueue again what was enqueued to an outbox queue from a time on and has ended, in its order, behind what waits. What has been dropped with its
+partition, or was in lanes that were cut anew since, is gone. Events of an ordered consumer are replayed by events replay.
+
+--dry-run does it in a transaction and rolls that back.`,
+		Example: `  nexus-node outbox replay -n shop payments --from 2026-11-30T08:00:00Z --dry-run
+  nexus-node outbox replay -n shop payments --from beginning --reason 'ticket 812'`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if from == "" {
+				return usage(cmd, "--from is missing; it takes beginning, or a time with its offset, such as 2026-11-28T09:00:00Z")
+			}
+			_, at, err := inLog(cmd, "from", from, "beginning")
+			if err != nil {
+				return err
+			}
+			return s.inNamespace(cmd, func(c *client) error {
+				var n int64
+				again := func(q nexus.DBTX) (err error) {
+					n, err = outbox.Replay(c.ctx(), q, c.namespace(), args[0], at, reason)
+					return err
+				}
+				if err := c.change(dryRun, again); err != nil {
+					return err
+				}
+				return s.printDone(deed{"messages", strconv.FormatInt(n, 10), would(dryRun, "enqueued again"), dryRun})
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&from, "from", "", "beginning, or a time, RFC 3339")
+	f.StringVar(&reason, "reason", "", "why, for the audit log")
+	f.BoolVar(&dryRun, "dry-run", false, "do it, say what happened, and roll back")
 	return cmd
 }
 

@@ -80,6 +80,7 @@ var verbs = map[string]verb{
 	"outbox list": {}, "outbox lanes": {args: "spareoutbox"}, "outbox register": {args: "everyoutbox --lanes 1"}, "outbox enqueue": {args: "spareoutbox x"},
 	"outbox pause": {args: "spareoutbox 0"}, "outbox resume": {args: "spareoutbox 0"}, "outbox skip": {args: "spareoutbox 0 --reason x --dry-run"},
 	"outbox drop": {args: "spareoutbox2 --confirm spareoutbox2 --force --dry-run"}, "outbox rebase": {},
+	"outbox repartition": {args: "spareordered --lanes 3 --dry-run"}, "outbox replay": {args: "spareoutbox --from beginning --dry-run"},
 	"workflow list": {}, "workflow definitions": {}, "workflow show": {args: "{run}"}, "workflow start": {args: "spareflow"},
 	"workflow signal": {args: "{run} go", verdict: true}, "workflow cancel": {args: "{run} --dry-run", verdict: true}, "workflow retry": {args: "{run}"},
 	"workflow accept": {args: "{run} --reason everycall"}, "workflow fork": {args: "{run} a"},

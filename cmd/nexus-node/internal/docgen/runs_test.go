@@ -70,7 +70,7 @@ var running = []runningPage{
 	{page: "docs/guides/triggers.md", not: []string{"nexus-node trigger hand-over"}, holds: `(select string_agg(name || ' ' || enabled, ', ' order by name) = 'mail-all false, mail-germans true, mourn true, new-order true, price true, report true, statistics true' from core.trigger_status)
 		and exists (select from pgmq.q_core_events_shop__triggers where message ->> 'trigger' = 'mail-germans')`},
 	{page: "docs/guides/watched-tables.md", apart: true, holds: `(select array_agg(message #>> '{payload,new,status}') = '{paid}' from pgmq.q_core_events_shop__triggers)`},
-	{page: "docs/guides/outbox.md", holds: `(select array_agg(lag order by lag) = '{0,0,0,0,0,0,0,1}' from core.lane_status)`},
+	{page: "docs/guides/outbox.md", holds: `(select sum(lag) = 2 and count(*) filter (where why = 'waits for the lanes of before') = 32 and count(*) filter (where why = 'waits for the log') = 16 from core.lane_status)`},
 	{page: "docs/guides/replay.md", holds: `(select state = 'done' from core.replays)`},
 	{page: "docs/guides/webhooks.md", before: `select core.create_namespace('shop')`,
 		holds: `(select count(*) = 6 from core.audit_log where action ~ 'webhook|_consumer')`},

@@ -1,0 +1,51 @@
+-- What has not ended comes anyway. It goes to the end of the lanes of now: what is behind a message has been handled
+-- after it once, and is again.
+create or replace function core.outbox_replay(
+    p_namespace text, p_queue text, p_from timestamptz, p_reason text = null)
+returns bigint
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_now    timestamptz := core_private.now();
+    v_queue  record;
+    v_ids    integer[];
+    v_sent   bigint;
+begin
+    perform core_private.require_duty(p_namespace, 'operate');
+    select * into v_queue from core_private.outbox_named(p_namespace, p_queue);
+    if p_from is null then
+        raise exception using errcode = 'NX006', column = 'p_from', message = 'p_from cannot be NULL',
+            hint = 'Give a time, or ''-infinity'' for all that is left.';
+    end if;
+    v_ids := array(
+        select l.lane_id from core_private.consumer_lanes l where l.consumer_id = v_queue.consumer_id);
+    perform pg_current_xact_id(); -- before an id is drawn
+    with ended as materialized (
+        select m.key, m.body, m.body_type
+          from unnest(v_ids) u(id)
+         cross join lateral core_private.lane_now(u.id) n
+          join core_private.lane_messages m on m.lane_id = u.id
+         where m.created_at >= p_from
+           and (pg_visible_in_snapshot(m.xid, n.done)
+                or n.cur is not null and m.id <= n.pos and pg_visible_in_snapshot(m.xid, n.cur))
+         order by m.id),
+    drawn as materialized (
+        select e.*, nextval('core_private.lane_message_id_seq') as id
+          from ended e),
+    sent as (
+        insert into core_private.lane_messages (lane_id, id, xid, key, body, body_type, created_at)
+        select v_queue.lane_ids[1 + coalesce((core_private.lanes_of_keys(array[d.key], v_queue.lanes))[1],
+                                             (d.id % v_queue.lanes)::integer)],
+               d.id, pg_current_xact_id(), d.key, d.body, d.body_type, v_now
+          from drawn d
+        returning 1)
+    select count(*) into v_sent from sent;
+    perform core_private.audit('outbox_replay', p_namespace, p_queue, p_reason,
+        jsonb_build_object(
+            'from', case when isfinite(p_from) then core_private.iso(p_from) else p_from::text end,
+            'messages', v_sent));
+    perform core_private.wake(core_private.outbox_key(p_namespace, p_queue), v_now);
+    return v_sent;
+end $$;
+comment on function core.outbox_replay(text, text, timestamptz, text) is 'Enqueues again what was enqueued to an outbox queue from a time on and has ended, in its order and under new ids, and returns how many messages that are. Those of a partition that has been dropped, and of lanes that were cut anew since, are gone. Events of an ordered consumer: core.replay_events. Raises NX006, NX101, NX115, NX401, NX402.';
