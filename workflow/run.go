@@ -72,10 +72,12 @@ func runOf[In any](c *call) (*Run[In], error) {
 	r := &Run[In]{
 		ID: c.run.id, Namespace: c.run.namespace, Input: typed, Step: c.key(), Attempt: c.attempt, Deaths: c.deaths, StartedAt: c.run.created, c: c,
 	}
-	if loops := len(c.at.loops()); loops > 0 {
+	loops := len(c.at.loops())
+	if c.at.kind == loopKind && len(c.scope) > loops { // it decides about that turn of its own
+		loops++
+	}
+	if loops > 0 {
 		r.Turn = c.scope[loops-1]
-	} else if c.at.kind == loopKind && len(c.scope) > 0 {
-		r.Turn = c.scope[len(c.scope)-1]
 	}
 	return r, nil
 }

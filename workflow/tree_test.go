@@ -157,6 +157,7 @@ func TestResults(t *testing.T) {
 		{m.Result(at(run, end.n))[2], 9},
 		{at(run, c.n, 4, 6).Turn, 6},
 		{at(run, l.n, 4).Turn, 4},
+		{at(run, in.n, 4, 6).Turn, 6},
 		{at(run, end.n).Turn, 0},
 	} {
 		if got.is != got.want {
