@@ -474,6 +474,28 @@ func TestMap(t *testing.T) {
 }
 
 // holds: W8
+// A Map may be a branch, also in a loop.
+func TestAMapIsABranch(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	w := workflow.New[int, []int]("w")
+	p := workflow.Parallel(workflow.Loop(w, "l", 2, func(r *workflow.Run[int]) (bool, error) { return r.Turn == 2, nil }), "p")
+	m := workflow.Map(p, "m", 2, func(r *workflow.Run[int]) ([]int, error) { return []int{r.Turn, 7, 8}, nil },
+		func(_ context.Context, _ *workflow.Run[int], n int) (int, error) { return n + 1, nil })
+	workflow.Map(p, "none", 2, func(*workflow.Run[int]) ([]int, error) { return nil, nil },
+		func(context.Context, *workflow.Run[int], int) (int, error) { return 0, errors.New("there is nothing") })
+	w.Returns(func(r *workflow.Run[int]) ([]int, error) { return m.Result(r), nil })
+	start(t, db, node.Config{}, w)
+	id := begin(t, db, w, 0, nil)
+	if out, err := await(t, db, w, id); err != nil || fmt.Sprint(out) != "[3 8 9]" {
+		t.Error(out, err)
+	}
+	if got := journal(t, db, id); got != "l#1 p#1 m#1 m#1#0 m#1#1 m#1#2 none#1 l#2 p#2 m#2 m#2#0 m#2#1 m#2#2 none#2" {
+		t.Errorf("journal %s", got)
+	}
+}
+
+// holds: W8
 // A branch that fails for good drops those that have not begun and lets those under way settle; a retried run does only what failed again.
 func TestAFailingBranch(t *testing.T) {
 	t.Parallel()
@@ -570,6 +592,19 @@ func TestChildren(t *testing.T) {
 	db.Exec(`select core.signal_workflow(run_id, 'never') from core_private.workflow_runs where parent_run_id = $1 and status = 'open'`, id)
 	if _, err := await(t, db, p, id); err != nil {
 		t.Error(err)
+	}
+	calls.Store(-1) // three children fail, and the fourth does not
+	id = begin(t, db, p, "fails twice", nil)
+	if _, err := await(t, db, p, id); err == nil {
+		t.Fatal("it did not fail")
+	}
+	if resumed, err := workflow.Retry(t.Context(), db.Owner, id); err != nil || !resumed {
+		t.Fatal(resumed, err)
+	}
+	db.Wait(`select count(*) = 1 from core_private.workflow_cursors where waiting_for = 'never'`)
+	db.Exec(`select core.signal_workflow(run_id, 'never') from core_private.workflow_runs where parent_run_id = $1 and status = 'open'`, id)
+	if _, err := await(t, db, p, id); err != nil {
+		t.Error("retried: ", err)
 	}
 	id = begin(t, db, p, "", nil)
 	db.Wait(`select count(*) = 1 from core_private.workflow_cursors where waiting_for = 'never'`)

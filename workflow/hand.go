@@ -144,7 +144,7 @@ func (h *hand) forward() (more bool, err error) {
 	case parallelKind:
 		return h.fan(p, open(p.node, p.scope, h.journal), nil)
 	case mapKind:
-		if h.path != "" && h.item(p) {
+		if p.item() {
 			return h.step(p)
 		}
 		return h.spread(p)
@@ -160,12 +160,6 @@ func (h *hand) forward() (more bool, err error) {
 // verdict is a failure that no attempt can mend.
 func verdict(reason, text string) work.Result {
 	return work.Result{Action: work.Reject, Reason: reason, Error: work.Storable(text, work.MaxText)}
-}
-
-// item reports whether the place is one item of a Map, which is this branch.
-func (h *hand) item(p place) bool {
-	n, scope, err := h.r.flow.branch(h.path)
-	return err == nil && n == p.node && slices.Equal(scope, p.scope)
 }
 
 // caller is what code at a place sees.

@@ -64,6 +64,9 @@ type place struct {
 func (p place) key() string { return keyOf(p.node, p.scope) }
 func (p place) ord() []int  { return ordOf(p.node, p.scope) }
 
+// item reports whether the place is one item of a Map, and not the Map, which may be a branch itself.
+func (p place) item() bool { return p.node.kind == mapKind && len(p.scope) > len(p.node.loops()) }
+
 // next is what comes next for the cursor of that path.
 func (f *flow) next(path string, j *journal) (place, error) {
 	if path == "" {

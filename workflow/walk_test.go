@@ -93,7 +93,7 @@ func (e *engine) run(path string) error {
 		switch {
 		case p.node.kind == parallelKind:
 			branches = open(p.node, p.scope, e.j)
-		case p.node.kind == mapKind && (path == "" || !isItem(e.f, path, p)):
+		case p.node.kind == mapKind && !p.item():
 			for i := range itemsOf(p.node, p.scope) {
 				branches = append(branches, fmt.Sprint(i))
 			}
@@ -117,11 +117,6 @@ func (e *engine) run(path string) error {
 		e.j.results[key] = []byte("null")
 	}
 	return errors.New("it does not end")
-}
-
-func isItem(f *flow, path string, p place) bool {
-	n, scope, err := f.branch(path)
-	return err == nil && n == p.node && slices.Equal(scope, p.scope)
 }
 
 // tree draws a declaration.

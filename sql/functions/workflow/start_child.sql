@@ -1,3 +1,4 @@
+-- A run that is retried counts its attempts anew, and the children of before are still there.
 create or replace function core_node.start_child(
     p_run uuid, p_path text, p_epoch integer, p_token uuid, p_pos integer, p_entered integer, p_key text,
     p_ord integer[], p_workflow text, p_input jsonb = '{}', p_options jsonb = '{}', p_undo jsonb = null,
@@ -8,11 +9,12 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    v_held record;
-    v_run  core_private.workflow_runs;
-    v_now  timestamptz;
-    v_o    record;
-    v_def  bigint;
+    v_held  record;
+    v_run   core_private.workflow_runs;
+    v_now   timestamptz;
+    v_o     record;
+    v_def   bigint;
+    v_which integer;
 begin
     perform core_private.check_fence_step(p_key, p_ord);
     v_o := core_private.parse_start_options(p_options);
@@ -40,10 +42,13 @@ begin
             'A workflow that begins itself never ends.', 'p_run');
     end if;
     perform core_private.check_payload(p_input, core_private.max_stored(p_run), 'p_input');
+    v_which := (select max(r.parent_attempt) + 1
+                  from core_private.workflow_runs r
+                 where r.parent_run_id = p_run and r.parent_key = p_key and r.continued_from is null);
     child := core_private.new_run(
         v_run.namespace, p_workflow, v_def, p_input, v_now + coalesce(v_o.delay, '0'), v_o.timeout,
         coalesce(v_o.correlation_id, v_run.correlation_id), v_o.tags, null, v_now,
-        p_run, p_key, (v_held.held).attempt, v_run.depth + 1, p_causation_uid => p_run,
+        p_run, p_key, greatest(v_which, (v_held.held).attempt), v_run.depth + 1, p_causation_uid => p_run,
         p_traceparent => v_run.traceparent);
     perform core_private.journal_step(
         p_run, p_key, p_ord, 'p', jsonb_build_object('child', child), null, (v_held.held).attempt, p_undo, v_now);
