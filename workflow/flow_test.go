@@ -473,6 +473,37 @@ func TestMap(t *testing.T) {
 	}
 }
 
+// A result that is not there fails the step that reads it, with both names: of a step that comes later, and of one in a block that was not taken.
+func TestAResultThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	w := workflow.New[string, int]("w")
+	w.Retry = nexus.RetryPolicy{MaxAttempts: 1}
+	var late, other *workflow.StepRef[string, int]
+	workflow.Step(w, "early", func(_ context.Context, r *workflow.Run[string]) (int, error) {
+		if r.Input == "late" {
+			return late.Result(r), nil
+		}
+		return 1, nil
+	})
+	of := workflow.Route(w, "way", func(*workflow.Run[string]) (string, error) { return "one", nil })
+	workflow.Step(of("one"), "taken", func(context.Context, *workflow.Run[string]) (int, error) { return 1, nil })
+	other = workflow.Step(of("two"), "other", func(context.Context, *workflow.Run[string]) (int, error) { return 2, nil })
+	late = workflow.Step(w, "late", func(_ context.Context, r *workflow.Run[string]) (int, error) {
+		if r.Input == "asks" && !other.Done(r) {
+			return 3, nil
+		}
+		return other.Result(r), nil
+	})
+	start(t, db, node.Config{}, w)
+	for in, want := range map[string]string{"late": `step "early" reads the result of "late"`, "other": `step "late" reads the result of "other"`, "asks": ""} {
+		_, err := await(t, db, w, begin(t, db, w, in, nil))
+		if e, ok := errors.AsType[*workflow.RunError](err); ok != (want != "") || ok && !strings.Contains(e.Text, want) {
+			t.Errorf("%s: %v", in, err)
+		}
+	}
+}
+
 // holds: W8
 // A Map may be a branch, also in a loop.
 func TestAMapIsABranch(t *testing.T) {

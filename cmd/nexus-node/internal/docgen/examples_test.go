@@ -28,6 +28,7 @@ func TestExamplesRun(t *testing.T) {
 		"9_broadcast":   `^till-1: the rate is 19 %\ntill-2: the rate is 19 %\n$`,
 		"10_request":    `^tea and a cup are 500 cents\nnothing: 422, the basket is empty\n$`,
 		"11_workflow":   `^payment approved by ann\ncard declined\n1 left of 2\n$`,
+		"12_trip":       `^not needed any more: room 7\nno trip: nobody has approved it\n$`,
 		"5_schedule":    `(?s)closing the day of account main, task \S+\nhandled 1\n$`,
 	}
 	more := map[string][]string{"7_webhook": {"nexus_operator"}}
@@ -39,20 +40,21 @@ func TestExamplesRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			db := dbtest.New(t)
 			// The setup that the programs' comments name; they themselves run as an ordinary login.
-			for _, namespace := range []string{"example_shop", "example_mail", "example_sql", "example_web", "example_hook", "example_ask", "example_flow"} {
+			for _, namespace := range []string{"example_shop", "example_mail", "example_sql", "example_web", "example_hook", "example_ask", "example_flow", "example_trips"} {
 				db.Namespace(namespace)
 			}
 			db.Exec(`select core.create_namespace(n, '{"default_consumer": "off"}') from unnest('{example_fan,example_all}'::text[]) n`)
 			login, url := db.As(append([]string{"nexus_producer", "nexus_consumer"}, more[name]...)...)
 			db.Exec("create table public.example_stock (sku text primary key, n int); insert into public.example_stock values ('tea', 2)")
-			db.Exec("grant select, update on public.example_stock to " + login)
+			db.Exec("create table public.example_seats (seat int primary key, name text); insert into public.example_seats values (1)")
+			db.Exec("grant select, update on public.example_stock, public.example_seats to " + login)
 			db.Exec("create table public.example_views (id uuid primary key, page text, at timestamptz)")
 			db.Exec("grant insert on public.example_views to " + login)
 			// 3_databasesql only emits; nodes of others handle it.
 			settled := `select count(*) > 0 from core.event_log`
 			switch name {
 			case "3_databasesql":
-			case "11_workflow": // which emits nothing
+			case "11_workflow", "12_trip": // which emit nothing
 				settled = `select count(*) = 0 from core_private.workflow_cursors`
 			default:
 				settled += ` having (select sum(queue_length) from core.queue_metrics where queue_name not like '%_dlq') = 0`

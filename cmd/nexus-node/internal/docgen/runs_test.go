@@ -44,6 +44,9 @@ var running = []runningPage{
 		holds: `(select count(*) = 30 from core.dead_letters where resolution = 'replayed')`},
 	{page: "docs/tutorials/first-event.md", not: []string{"make dev", "export "},
 		holds: `(select count(*) = 3 from core.event_log) and (select queue_length = 0 from core.queue_metrics where queue_name = 'core_events_example_shop')`},
+	{page: workflowPage, apart: true, not: []string{"make dev", "export "},
+		holds: `(select array_agg(name order by seat) = '{ann,NULL,NULL}' from public.example_seats)
+			and (select array_agg(status order by created_at) = '{completed,failed}' from core.workflow_runs)`},
 	{page: "docs/tutorials/demo.md", apart: true, not: []string{"make demo\n", "make demo KEEP=1"}, schema: "../demo/schema.sql",
 		before: `select core.create_namespace('github'); select core.schedule_task('github', 'Kolkata', '0 * * * *', 'report.due', '{}', '{"timezone": "Asia/Kolkata"}')`},
 	{page: "docs/explanation/schedules.md", before: `select core.create_namespace('shop')`, holds: `exists (select from core.scheduled_tasks)`},

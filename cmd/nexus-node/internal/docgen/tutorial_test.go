@@ -24,9 +24,11 @@ import (
 )
 
 const (
-	servicePage = "docs/tutorials/service.md"
-	serviceDir  = "examples/6_service"
-	pageAddress = "127.0.0.1:8080"
+	servicePage  = "docs/tutorials/service.md"
+	serviceDir   = "examples/6_service"
+	workflowPage = "docs/tutorials/workflow.md"
+	workflowDir  = "examples/12_trip"
+	pageAddress  = "127.0.0.1:8080"
 )
 
 // serviceBlock is a file with its name before it, or lines for the shell or what they print, with the language in their fence.
@@ -34,9 +36,9 @@ var serviceBlock = regexp.MustCompile("(?m)(?:^`([\\w.]+)`:\n\n)?^( *)```(\\w*)\
 
 type tutorialBlock struct{ file, language, text string }
 
-func serviceBlocks(t *testing.T) []tutorialBlock {
+func tutorialBlocks(t *testing.T, of string) []tutorialBlock {
 	t.Helper()
-	page := read(t, servicePage)
+	page := read(t, of)
 	var blocks []tutorialBlock
 	for _, m := range serviceBlock.FindAllStringSubmatch(page, -1) {
 		text := strings.ReplaceAll("\n"+m[4], "\n"+m[2], "\n")[1:]
@@ -48,27 +50,29 @@ func serviceBlocks(t *testing.T) []tutorialBlock {
 	return blocks
 }
 
-// What the tutorial shows is the whole example, and the example is what it shows.
+// What a tutorial shows is the whole example, and the example is what it shows.
 // holds: tutorial
-func TestServiceTutorialShowsTheExample(t *testing.T) {
+func TestTutorialsShowTheirExamples(t *testing.T) {
 	t.Parallel()
-	shown := []string{"go.mod", "go.sum"} // TestServiceTutorialRuns compares these with what Go writes
-	for _, b := range serviceBlocks(t) {
-		if b.file == "" {
-			continue
+	for page, dir := range map[string]string{servicePage: serviceDir, workflowPage: workflowDir} {
+		shown := []string{"go.mod", "go.sum"} // TestServiceTutorialRuns compares these with what Go writes
+		for _, b := range tutorialBlocks(t, page) {
+			if b.file == "" {
+				continue
+			}
+			shown = append(shown, b.file)
+			if diff := cmp.Diff(read(t, dir+"/"+b.file), b.text); diff != "" {
+				t.Errorf("%s shows another %s than %s has (-example +page):\n%s", page, b.file, dir, diff)
+			}
 		}
-		shown = append(shown, b.file)
-		if diff := cmp.Diff(read(t, serviceDir+"/"+b.file), b.text); diff != "" {
-			t.Errorf("%s shows another %s than %s has (-example +page):\n%s", servicePage, b.file, serviceDir, diff)
+		files, err := os.ReadDir(filepath.Join("..", "..", "..", "..", filepath.FromSlash(dir)))
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	files, err := os.ReadDir(filepath.Join("..", "..", "..", "..", filepath.FromSlash(serviceDir)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		if !slices.Contains(shown, f.Name()) {
-			t.Errorf("%s does not show %s", servicePage, f.Name())
+		for _, f := range files {
+			if !slices.Contains(shown, f.Name()) {
+				t.Errorf("%s does not show %s", page, f.Name())
+			}
 		}
 	}
 }
@@ -97,7 +101,7 @@ func TestServiceTutorialRuns(t *testing.T) {
 	sh := newTerminal(t, dir, path)
 	// This checkout is the clone. Under its own path Go has it built already.
 	page := strings.NewReplacer("=../nexus", "="+root, "postgres://…", url, pageAddress, freeAddress(t))
-	blocks := serviceBlocks(t)
+	blocks := tutorialBlocks(t, servicePage)
 	left := 0
 	for i := 0; i < len(blocks); i++ {
 		b := blocks[i]
