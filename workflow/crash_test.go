@@ -110,7 +110,7 @@ func TestRandomWorkflows(t *testing.T) {
 	t.Parallel()
 	trials, runs := 1, 20
 	if long() {
-		trials, runs = 25, 120
+		trials, runs = 10, 100
 	}
 	seed := rand.Uint64() % 1_000_000
 	if said := os.Getenv("NEXUS_TEST_SEED"); said != "" {
