@@ -42,7 +42,8 @@ type worker struct {
 }
 
 // employ keeps a process in that mode alive until the test ends, and calls died after each death.
-func employ(t *testing.T, db *dbtest.DB, mode string, died func()) *worker {
+func employ(t *testing.T, db *dbtest.DB, mode string, died func(ctx context.Context)) *worker {
+	t.Helper()
 	w := &worker{}
 	ctx, cancel := context.WithCancel(context.Background())
 	over := make(chan struct{})
@@ -67,7 +68,7 @@ func employ(t *testing.T, db *dbtest.DB, mode string, died func()) *worker {
 				w.mu.Lock()
 				w.deaths++
 				w.mu.Unlock()
-				died()
+				died(ctx)
 			}
 		}
 	}()
@@ -121,18 +122,22 @@ func TestRandomWorkflows(t *testing.T) {
 		trials = 1
 	}
 	for i := range uint64(trials) {
-		t.Run(fmt.Sprint("NEXUS_TEST_SEED=", seed+i), func(t *testing.T) { try(t, seed+i, runs) })
+		t.Run(fmt.Sprint("NEXUS_TEST_SEED=", seed+i), func(t *testing.T) {
+			t.Parallel()
+			try(t, seed+i, runs)
+		})
 	}
 }
 
 func try(t *testing.T, seed uint64, runs int) {
+	t.Helper()
 	db := newDB(t)
 	undoInSQL(t, db)
 	c := &trial{t: t, db: db, rnd: rand.New(rand.NewPCG(seed, 2)), flows: builtAll(seed, db.Pool)}
 	for _, id := range []string{"one", "two"} {
-		c.workers = append(c.workers, employ(t, db, fmt.Sprint("random ", id, " ", seed), func() {
+		c.workers = append(c.workers, employ(t, db, fmt.Sprint("random ", id, " ", seed), func(ctx context.Context) {
 			// Its leases end, and those of the living do not.
-			_, _ = db.Owner.Exec(context.Background(), `update core_private.workflow_cursors set due_at = core.now() where node_id = $1 and token is not null`, id)
+			_, _ = db.Owner.Exec(ctx, `update core_private.workflow_cursors set due_at = core.now() where node_id = $1 and token is not null`, id)
 		}))
 	}
 	db.Wait(`select count(*) = $1 from core_private.workflow_definitions`, len(c.flows))
