@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -124,10 +125,16 @@ func read(w http.ResponseWriter, r *http.Request, most int64) (body []byte, ok b
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	if err != nil {
-		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		_, large := errors.AsType[*http.MaxBytesError](err)
+		switch { // without an answer it would be 200
+		case large:
 			refuse(w, http.StatusRequestEntityTooLarge, "the body has more than "+strconv.FormatInt(most, 10)+" bytes")
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			refuse(w, http.StatusRequestTimeout, "the body took too long")
+		default:
+			refuse(w, http.StatusBadRequest, "the body did not come to its end")
 		}
-		return nil, false // whoever sent it has gone
+		return nil, false
 	}
 	return body, true
 }

@@ -1,16 +1,19 @@
 package ingress_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/ingress"
@@ -41,6 +44,30 @@ func call(ctx context.Context, t *testing.T, method, url, body string, headers .
 	defer func() { _ = res.Body.Close() }()
 	text, _ := io.ReadAll(res.Body)
 	return reply{res.StatusCode, res.Header, strings.TrimSpace(string(text))}
+}
+
+// raw sends bytes, and no more if that is the end, and has the status of what comes back.
+func raw(t *testing.T, url, request string, end bool) int {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if _, err := conn.Write([]byte(request)); err != nil {
+		t.Fatal(err)
+	}
+	if end {
+		if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	return res.StatusCode
 }
 
 // Through a real server and a live node: what is asked, by whom, and what comes of it; the routes follow the triggers.
@@ -159,9 +186,30 @@ func TestTriggersOfHTTP(t *testing.T) {
 		"a bad address":    {400, "POST", "/price/%00", "{}", asJSON},
 		"a bad query":      {400, "POST", "/price/tea?%zz", "{}", asJSON},
 		"what no database": {400, "POST", "/price/tea", `{"a": "\u0000"}`, asJSON},
+		"deeper than any":  {400, "POST", "/price/tea", strings.Repeat("[", 9000) + strings.Repeat("]", 9000), asJSON},
+		"larger than any":  {400, "POST", "/price/tea", `{"n": 1e400000}`, asJSON},
+		"a large number":   {400, "POST", "/price/tea", `{"n": 1e400}`, asJSON},
 	} {
 		if r := do(c.method, c.path, c.body, c.headers...); r.status != c.status || !strings.Contains(r.body, `"error"`) || (c.status == 405) != (r.header.Get("Allow") == "POST") {
 			t.Errorf("%s: %d %v %s", name, r.status, r.header, r.body)
+		}
+	}
+
+	hasty := httptest.NewUnstartedServer(s.Config.Handler)
+	hasty.Config.ReadTimeout = 200 * time.Millisecond
+	hasty.Start()
+	t.Cleanup(hasty.Close)
+	for _, c := range []struct {
+		status    int
+		url, rest string
+		end       bool
+	}{
+		{400, s.URL, "Transfer-Encoding: chunked\r\n\r\nno\r\n{}\r\n", true},
+		{400, s.URL, "Content-Length: 9\r\n\r\n{}", true},
+		{408, hasty.URL, "Content-Length: 9\r\n\r\n{}", false},
+	} {
+		if status := raw(t, c.url, "POST /price/tea HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+c.rest, c.end); status != c.status {
+			t.Errorf("%s: %d in place of %d", c.rest, status, c.status)
 		}
 	}
 
