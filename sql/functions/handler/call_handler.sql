@@ -5,7 +5,8 @@
 -- A handler's SET of search_path outlives the one of its own function and of this one. Until it is pinned again,
 -- nothing may be looked up by it, here or in who called.
 --
--- What the function returns is asked for in the statement that calls it, where the path does not matter yet.
+-- What the function returns is asked for in the statement that calls it, where the path does not matter yet. Of types
+-- that somebody made to_jsonb calls their casts to json, as nexus_guard: these could call the handlers of others.
 create or replace function core_private.call_handler(p_function oid, p_owner oid, p_event jsonb, p_reply boolean)
 returns jsonb
 language plpgsql security definer
@@ -13,14 +14,15 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_call   text;
+    v_type   oid;
     v_before text;
     v_after  text;
     v_reply  jsonb;
 begin
     select format(case when p_reply and p.prorettype <> 'void'::regtype and not p.proretset
                        then 'select to_jsonb(%I.%I($1))' else 'select %I.%I($1)' end, n.nspname, p.proname),
-           format('%s %s', p.xmin, p.ctid)
-      into v_call, v_before
+           format('%s %s', p.xmin, p.ctid), p.prorettype
+      into v_call, v_before, v_type
       from pg_proc p
       join pg_namespace n on n.oid = p.pronamespace
      where p.oid = p_function and p.proowner = p_owner and p.prosecdef
@@ -31,7 +33,13 @@ begin
                 || 'of its own',
             hint = 'core.sql_handlers says what is wrong.';
     end if;
-    if v_call ^@ 'select to_jsonb(' then
+    if v_call ^@ 'select to_jsonb('
+       and (v_type >= 16384 or exists (select from pg_type t where t.oid = v_type and t.typtype = 'p')) then
+        raise exception using errcode = 'NX015', column = 'p_function',
+            message = format('function %s returns %s, which is no reply', p_function::regprocedure,
+                             format_type(v_type, null)),
+            hint = 'Have it return jsonb, or another type of Postgres itself.';
+    elsif v_call ^@ 'select to_jsonb(' then
         execute v_call into v_reply using p_event;
     else
         execute v_call using p_event;

@@ -1,5 +1,5 @@
 -- Transition tables can be read here and nowhere else. A few rows are done one by one, since making a statement takes
--- as long as eight of them do. A row has the name that no column has.
+-- as long as eight of them do. A column may have any name, the row's too, so that the row is asked for with its star.
 create or replace function core_node.note_rows()
 returns trigger
 language plpgsql security definer
@@ -33,19 +33,19 @@ begin
         return null;
     elsif v_n <= 8 and not v_watch.emit and not core_private.is_blind(tg_relid) then
         if tg_op = 'INSERT' then
-            for r in select core_private.row_or_null("nexus.row") as j from new_rows "nexus.row" loop
+            for r in select core_private.row_or_null("nexus.row".*) as j from new_rows "nexus.row" loop
                 perform core_private.note_change(v_watch, v_op, null, r.j, v_now);
             end loop;
         elsif tg_op = 'DELETE' then
-            for r in select core_private.row_or_null("nexus.row") as j from old_rows "nexus.row" loop
+            for r in select core_private.row_or_null("nexus.row".*) as j from old_rows "nexus.row" loop
                 perform core_private.note_change(v_watch, v_op, r.j, null, v_now);
             end loop;
         else
             for r in
                 select o.j as old, n.j as new
-                  from (select row_number() over () as i, core_private.row_or_null("nexus.row") as j
+                  from (select row_number() over () as i, core_private.row_or_null("nexus.row".*) as j
                           from new_rows "nexus.row") n
-                  join (select row_number() over () as i, core_private.row_or_null("nexus.row") as j
+                  join (select row_number() over () as i, core_private.row_or_null("nexus.row".*) as j
                           from old_rows "nexus.row") o on o.i = n.i
                  order by n.i
             loop

@@ -28,9 +28,9 @@ begin
     doubtful := coalesce(doubtful, false);
     as_json := case
         when core_private.is_blind(p_watch.relation) then 'null::jsonb'
-        when doubtful then 'core_private.row_or_null("nexus.row")'
-        when v_sizes is null then 'to_jsonb("nexus.row")'
-        else format('case when %s < 500000 then to_jsonb("nexus.row")'
-                    ' else core_private.row_or_null("nexus.row") end', v_sizes) end;
+        when doubtful then 'core_private.row_or_null("nexus.row".*)'
+        when v_sizes is null then 'to_jsonb("nexus.row".*)'
+        else format('case when %s < 500000 then to_jsonb("nexus.row".*)'
+                    ' else core_private.row_or_null("nexus.row".*) end', v_sizes) end;
 end $$;
 comment on function core_private.watch_columns(core.watched_tables) is 'Which columns are shown, which are the key, whether a value may be one that jsonb or a payload does not take, and how a row, called nexus.row, becomes jsonb: not at all where to_jsonb would run a function of somebody''s.';

@@ -101,9 +101,21 @@ insert into app.pairs values (1, '(1,2)');
 reset session authorization;
 select is((select count(*)::int from app.ran), 0, 'no code of others runs as Nexus');
 select is(pg_temp.got('{new,omitted}'), '{"insert [\"key\", \"new\"]"}', 'and the row is left out');
+-- nor one of an enum, also below arrays, rows and domains
+set session authorization t_app; set search_path = tap, pg_catalog;
+create type app.mood as enum ('sad'); create type app.deep as (x integer, moods app.mood[]); create domain app.deeper as app.deep;
+create function app.evil(app.mood) returns json language plpgsql as $$ begin insert into app.ran values (current_user); return '1'; end $$;
+create cast (app.mood as json) with function app.evil(app.mood);
+create type app.calm as enum ('calm'); create table app.calms (id integer primary key, c app.calm[]); select core.watch_table('shop', 'app.calms', 'rows.calms'); insert into app.calms values (1, '{calm}');
+create table app.moods (id integer primary key, m app.mood); create table app.deeps (id integer primary key, d app.deeper);
+select core.watch_table('shop', 'app.moods', 'rows.moods'), core.watch_table('shop', 'app.deeps', 'rows.deeps');
+insert into app.moods values (1, 'sad'); insert into app.moods select g, 'sad' from generate_series(2, 20) g; insert into app.deeps values (1, row(1, '{sad}')::app.deep);
+reset session authorization;
+select is((select count(*)::int from app.ran), 0, 'no code of an enum runs as Nexus');
+select is((select array_agg(distinct g) from unnest(pg_temp.got('{new,omitted}')) g), '{"insert [\"key\", \"new\"]","insert {\"c\": [\"calm\"], \"id\": 1}"}', 'and those rows are left out, no others');
 -- columns of any name, in few rows and in many
 set session authorization t_app; set search_path = tap, pg_catalog;
-create table app.names (id integer primary key, n integer, o text, r integer, j integer, "new" integer, "it's %1$s" integer);
+create table app.names (id integer primary key, n integer, o text, r integer, j integer, "new" integer, "it's %1$s" integer, "nexus.row" integer);
 select core.watch_table('shop', 'app.names', 'rows.names');
 select core.create_trigger('shop', 'named', '{"kv": {"collection": "rows.names", "ops": ["update"], "columns": ["o"]}}', 'go:mail');
 insert into app.names select g, g from generate_series(1, 20) g; update app.names set r = 1; update app.names set "it's %1$s" = 1, o = 'x' where id = 1; delete from app.names where id = 2; delete from app.names;
