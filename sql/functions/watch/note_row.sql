@@ -2,6 +2,7 @@ create or replace function core_node.note_row()
 returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set extra_float_digits = 1
 as $$
 declare
     v_now   timestamptz := core_private.now();

@@ -81,6 +81,16 @@ select is((select message ->> 'eventType' from pgmq.q_core_events_shop__triggers
 select is(core_private.target_of(m) is null, true, m::text || ' names none') from unnest(array['{"eventType": "go:mail"}', '{"eventType": "go:mail", "sourceType": 7}', '{"eventType": "go:mail", "sourceType": "a b"}', '{"eventType": "mail", "sourceType": "a"}', '7', 'null']::jsonb[]) m;
 select is(core_private.live_patterns('shop', 'triggers', core_private.now()), '{sql:seen}', 'what is in SQL is handled without a node');
 
+-- what is for others, who are away, is in the way of nothing, however much it is
+truncate pgmq.q_core_events_shop__triggers, app.seen;
+select count(pg_temp.deliver('go:away', to_jsonb(g))) from generate_series(1, 40) g;
+select isnt(pg_temp.deliver('sql:seen', '4'), null, 'one behind others');
+select count(pg_temp.deliver('go:away', to_jsonb(g))) from generate_series(1, 40) g;
+update pgmq.q_core_events_shop__triggers set vt = vt - interval '1 minute' where message ->> 'eventType' = 'go:away';
+set session authorization t_app;
+select is((select (handled, retried, buried)::text from core.work('shop', 5)), '(1,0,0)', 'is found behind the limit');
+reset session authorization;
+
 -- drops
 set session authorization t_other;
 select throws_ok($$select core.drop_handler('shop', 'sql:seen')$$, '42501', null, 'not everybody may drop a function''s');

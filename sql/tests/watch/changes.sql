@@ -122,6 +122,14 @@ insert into app.names select g, g from generate_series(1, 20) g; update app.name
 reset session authorization;
 select is((select array_agg(concat_ws(' ', op, n, changed) order by op, n) from (select message ->> 'sourceType' as op, message #>> '{payload,changed}' as changed, count(*) as n from pgmq.q_core_events_shop__triggers group by 1, 2) x), array['kv.rows.names.delete 20', 'kv.rows.names.insert 20', 'kv.rows.names.update 2 ["it''s %1$s", "o"]', 'kv.rows.names.update 20 ["r"]'], 'names');
 delete from pgmq.q_core_events_shop__triggers;
+-- all digits, whatever the writer's session shows
+set session authorization t_app; set search_path = tap, pg_catalog;
+create table app.floats (id integer primary key, f float8);
+select core.watch_table('shop', 'app.floats', 'rows.floats');
+set extra_float_digits = -12; insert into app.floats select g, 0.123456 from generate_series(1, 20) g; update app.floats set f = 0.123457 where id = 1; update app.floats set f = 0.123457; reset extra_float_digits;
+reset session authorization;
+select is((select array_agg(distinct concat_ws(' ', message #>> '{payload,op}', message #>> '{payload,old,f}', message #>> '{payload,new,f}')) || count(*)::text from pgmq.q_core_events_shop__triggers), '{insert 0.123456,update 0.123456 0.123457,40}', 'floats');
+delete from pgmq.q_core_events_shop__triggers;
 -- ordinary events as well
 set session authorization t_app; set search_path = tap, pg_catalog;
 select core.create_trigger('shop', 'events', '{"event": {"pattern": "kv.rows.loud.*"}}', 'go:event');
