@@ -21,7 +21,7 @@ func newDemo(s *session) *cobra.Command {
 		Long: `Start a private Postgres, install Nexus, and emit GitHub's webhook examples (an npm package, fetched once) in transactions
 that also write a business row. Two node processes aggregate them; one is killed with -9 half way. Meanwhile tasks fire in three
 time zones and every two seconds, and of two one-shot events one is cancelled; a consumer is added late, a webhook is delivered to a receiver that checks its signature, and
-pg_cron runs a handler in SQL where there is no node. The last three lines say what was emitted, handled, lost and doubled. It waits for a full minute of the clock. Nothing is left running unless --keep is given.`,
+pg_cron runs a handler in SQL where there is no node. A watched table has triggers call a handler and a webhook, a dead letter is edited and replayed, and requests are answered. The last four lines say what was emitted, handled, lost and doubled. It waits for a full minute of the clock. Nothing is left running unless --keep is given.`,
 		Example: `  nexus-node demo
   nexus-node demo --events 20000 --keep`,
 		Args: cobra.NoArgs,

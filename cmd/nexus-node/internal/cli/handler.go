@@ -59,10 +59,19 @@ the line that mends it. docs/guides/sql-handlers.md has a whole one.`,
 }
 
 func newHandlerList(s *session) *cobra.Command {
-	return s.newList(
-		"List the handlers in SQL of the namespace, or of all, and why one is not called", `  nexus-node handler list -n shop
+	var keys bool
+	cmd := s.newList(
+		"List the handlers in SQL of the namespace, or of all, and why one is not called; with --keys those that triggers name", `  nexus-node handler list -n shop
+  nexus-node handler list -n shop --keys
   nexus-node handler list -n "" -o json`,
-		readmodel.SQLHandlers)
+		func(namespace string) readmodel.List {
+			if keys {
+				return readmodel.Handlers(namespace)
+			}
+			return readmodel.SQLHandlers(namespace)
+		})
+	cmd.Flags().BoolVar(&keys, "keys", false, "those that triggers and requests name by key: the function or URL, how many triggers, which live nodes have it")
+	return cmd
 }
 
 func newHandlerShow(s *session) *cobra.Command {

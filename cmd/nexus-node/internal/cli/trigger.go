@@ -155,15 +155,26 @@ func newTriggerShow(s *session) *cobra.Command {
 }
 
 func newTriggerTest(s *session) *cobra.Command {
-	var file string
+	var file, since string
 	cmd := &cobra.Command{
-		Use:   "test EVENT_TYPE [PAYLOAD]",
+		Use:   "test EVENT_TYPE [PAYLOAD] | test --since TIME",
 		Short: "Say what all triggers would do with an event, and why not",
 		Long: `Say what all triggers of the namespace would do with an event of that type, and the first reason of those that would do nothing. It emits nothing. The
-payload is given as to "emit".`,
-		Example: `  nexus-node trigger test -n shop order.made '{"country": "DE"}'`,
-		Args:    cobra.RangeArgs(1, 2),
+payload is given as to "emit". With --since it counts, over the log, the events for which each would do something, and names the commonest reason against the others.`,
+		Example: `  nexus-node trigger test -n shop order.made '{"country": "DE"}'
+  nexus-node trigger test -n shop --since 24h`,
+		Args: cobra.RangeArgs(0, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if (len(args) > 0) == cmd.Flags().Changed("since") || file != "" && len(args) == 0 {
+				return usage(cmd, "give an EVENT_TYPE, with or without a payload, or --since")
+			}
+			if len(args) == 0 {
+				begin, err := sinceFlag(cmd, since, time.Now())
+				if err != nil {
+					return err
+				}
+				return s.inNamespace(cmd, func(c *client) error { return c.printPage(readmodel.TriggersSince(c.cfg.Namespace, begin), page{}) })
+			}
 			payload, err := s.payload(cmd, args[1:], file)
 			if err != nil {
 				return err
@@ -186,7 +197,9 @@ payload is given as to "emit".`,
 			})
 		},
 	}
-	cmd.Flags().StringVarP(&file, "file", "f", "", `read the payload from this file; "-" is stdin`)
+	f := cmd.Flags()
+	f.StringVarP(&file, "file", "f", "", `read the payload from this file; "-" is stdin`)
+	f.StringVar(&since, "since", "", "count over the log from this time on, RFC 3339, or this long ago: 24h")
 	return cmd
 }
 

@@ -35,6 +35,29 @@ func TestTriggers(t *testing.T) {
 		}
 	}
 	db.Exec("select core.emit('shop', 'order.made')")
+	type counted struct {
+		Name, Target  string
+		Fires, Events int
+		Why           string
+	}
+	if d := cmp.Diff([]counted{{"mail", "go:other", 0, 1, "no live node handles the target"}}, okJSON[[]counted](s, "trigger", "test", "-n", "shop", "--since", "24h")); d != "" {
+		t.Error(d)
+	}
+	type keyed struct {
+		Key, Runs string
+		Triggers  int
+		Nodes     []string
+	}
+	s.ok("handler", "create", "-n", "shop", "webhook:till", "--url", "https://till.example/in")
+	db.Exec(`select core_node.register_node('shop', 'till-1', true, '{go:other}', '{}', '{triggers}')`)
+	if d := cmp.Diff([]keyed{{"go:mail", "", 0, []string{}}, {"go:other", "", 1, []string{"till-1"}}, {"webhook:till", "https://till.example/in", 0, []string{}}},
+		okJSON[[]keyed](s, "handler", "list", "-n", "shop", "--keys")); d != "" {
+		t.Error(d)
+	}
+	db.Exec(`update core.nodes set state = 'lost'`)
+	for _, args := range [][]string{{}, {"order.made", "--since", "24h"}, {"--since", "24h", "-f", "-"}, {"--since", "soon"}} {
+		s.fails(exitUsage, []string{"since"}, append([]string{"trigger", "test", "-n", "shop"}, args...)...)
+	}
 	type shown struct {
 		Name, Kind, Target string
 		Source             struct{ Pattern string }

@@ -46,9 +46,10 @@ type handlers struct {
 	webhook handler // of every webhook, whatever else some of them get
 	report  handler // of what tasks and one-shots emit
 	audit   handler // of every webhook, by the consumer that comes late
+	parcel  handler // of what changes in the watched table
 }
 
-var honest = handlers{webhook: aggregate, report: report, audit: audit}
+var honest = handlers{webhook: aggregate, report: report, audit: audit, parcel: tellOfParcel}
 
 // Node runs one node process of the demo until ctx ends or parent, a pipe that the demo holds open, does.
 func Node(ctx context.Context, parent io.Reader, databaseURL, name string, log *slog.Logger) error {
@@ -78,9 +79,10 @@ func serve(ctx context.Context, parent io.Reader, databaseURL, name string, log 
 		subscribe(n, h.audit)
 		return n.Run(ctx)
 	}
-	n.Add(&hooks.Sender{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}) // the receiver is on this machine
+	n.Add(&hooks.Sender{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}) // the receivers are on this machine
 	n.Add(outbox.Handle(movesQueue, makeMove))
 	n.Add(orderFlow(pool, name))
+	handleParcels(n, pool, h.parcel, name)
 	// In this order, so that what every webhook gets is done when the second handler fails, and has to be undone.
 	n.On("github.*", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return h.webhook(ctx, tx, d, name) })
 	n.On(flakyType, func(_ context.Context, _ pgx.Tx, d *nexus.Delivery) error {

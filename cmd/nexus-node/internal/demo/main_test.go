@@ -24,9 +24,9 @@ const asDemo = "be-demo"
 // served are the handlers the test binary can serve as a node with, by the word on its command line.
 var served = map[string]handlers{
 	"be-node":           honest,
-	"be-leaky-node":     {webhook: leaky, report: leakyReport, audit: leakyAudit},
-	"be-forgetful-node": {webhook: forgetful, report: forgetfulReport, audit: forgetfulAudit},
-	"be-dying-node":     {webhook: dying, report: report, audit: audit},
+	"be-leaky-node":     {webhook: leaky, report: leakyReport, audit: leakyAudit, parcel: leakyParcel},
+	"be-forgetful-node": {webhook: forgetful, report: forgetfulReport, audit: forgetfulAudit, parcel: forgetfulParcel},
+	"be-dying-node":     {webhook: dying, report: report, audit: audit, parcel: tellOfParcel},
 }
 
 func TestMain(m *testing.M) {
@@ -102,6 +102,21 @@ func leakyAudit(ctx context.Context, tx pgx.Tx, d *nexus.Delivery, node string) 
 	return nil
 }
 
+// leakyParcel is as leaky for what it takes.
+func leakyParcel(ctx context.Context, tx pgx.Tx, d *nexus.Delivery, node string) error {
+	p, err := changed(d)
+	if err != nil || p.Status != arrived {
+		return tellOfParcel(ctx, tx, d, node)
+	}
+	if err := outside(ctx, tx, writeTold, p.ID, node); err != nil {
+		return err
+	}
+	if d.Attempt == 1 {
+		return errors.New("nobody is at home")
+	}
+	return nil
+}
+
 // outside writes on a connection of its own.
 func outside(ctx context.Context, tx pgx.Tx, sql string, args ...any) error {
 	conn, err := pgx.ConnectConfig(ctx, tx.Conn().Config())
@@ -126,6 +141,13 @@ func forgetfulAudit(ctx context.Context, tx pgx.Tx, d *nexus.Delivery, node stri
 		return nil
 	}
 	return audit(ctx, tx, d, node)
+}
+
+func forgetfulParcel(ctx context.Context, tx pgx.Tx, d *nexus.Delivery, node string) error {
+	if p, err := changed(d); err != nil || p.ID == 1 {
+		return err
+	}
+	return tellOfParcel(ctx, tx, d, node)
 }
 
 func forgetfulReport(context.Context, pgx.Tx, *nexus.Delivery, string) error { return nil }

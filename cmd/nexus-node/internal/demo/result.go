@@ -8,7 +8,7 @@ import (
 	"github.com/nexuspg/nexus"
 )
 
-// Result is what was counted: DeadLettered and Replayed in the ledger, all else in the business tables.
+// Result is what was counted: DeadLettered and Replayed, those of webhooks, in the ledger, all else in the business tables.
 type Result struct {
 	Emitted      int64 // webhooks received
 	Handled      int64 // of them, those with an effect
@@ -71,8 +71,8 @@ func count(ctx context.Context, db nexus.DBTX) (*Result, error) {
 			select r.event_uid, r.given_up, exists (select from demo.handled h where h.event_uid = r.event_uid) as done from demo.received r)
 		select count(*),
 		       count(*) filter (where done),
-		       (select count(*) from core.dead_letters where namespace = $1 and resolution is distinct from 'replayed'),
-		       (select count(*) from core.dead_letters where namespace = $1 and resolution = 'replayed'),
+		       (select count(*) from core.dead_letters where namespace = $1 and event_type ^@ 'github.' and resolution is distinct from 'replayed'),
+		       (select count(*) from core.dead_letters where namespace = $1 and event_type ^@ 'github.' and resolution = 'replayed'),
 		       count(*) filter (where not done and not given_up),
 		       (select count(*) from demo.handled) - count(*) filter (where done),
 		       array[(select coalesce(sum(events), 0)::bigint from demo.by_type),

@@ -33,6 +33,8 @@ type demo struct {
 	nodes   []*process    // those that should be running
 
 	receiver *receiver   // of the webhook
+	carrier  *receiver   // of what changes in the watched table
+	answers  []string    // to the requests, by parcel
 	invoiced time.Time   // when the invoices were emitted
 	orders   []uuid.UUID // runs of the workflow order
 }
@@ -65,7 +67,7 @@ func run(ctx context.Context, o Options, list []webhook, source string) (err err
 	if err := d.install(ctx); err != nil {
 		return err
 	}
-	result, slots, outlets, err := d.play(ctx, script(list, o.Events))
+	c, err := d.play(ctx, script(list, o.Events))
 	if err != nil {
 		return err
 	}
@@ -77,10 +79,10 @@ func run(ctx context.Context, o Options, list []webhook, source string) (err err
 			return err
 		}
 	}
-	if _, err := fmt.Fprintf(o.Out, "%s\n%s\n%s\n", outlets, slots, result); err != nil {
+	if _, err := fmt.Fprintf(o.Out, "%s\n%s\n%s\n%s\n", c.parcels, c.outlets, c.slots, c.result); err != nil {
 		return err
 	}
-	return errors.Join(outlets.judge(), slots.judge(), result.judge())
+	return errors.Join(c.parcels.judge(), c.outlets.judge(), c.slots.judge(), c.result.judge())
 }
 
 // leave lets the server stay; stopping it is then no longer ours.
@@ -94,8 +96,10 @@ func (d *demo) leave() error {
 }
 
 func (d *demo) close() {
-	if d.receiver != nil {
-		d.receiver.close()
+	for _, r := range []*receiver{d.receiver, d.carrier} {
+		if r != nil {
+			r.close()
+		}
 	}
 	for _, pool := range []*pgxpool.Pool{d.app, d.owner} {
 		if pool != nil {

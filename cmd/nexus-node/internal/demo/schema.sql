@@ -69,14 +69,28 @@ create table demo.order_steps (
 );
 comment on table demo.order_steps is 'One row an effect of a step of an order, or of undoing one. No unique key.';
 
+create table demo.parcels (
+    parcel_id integer primary key,
+    status    text not null,
+    weighed   boolean not null default false
+);
+comment on table demo.parcels is 'Watched. What writes it knows nothing of Nexus.';
+
+create table demo.told (
+    parcel_id integer not null,
+    node      text not null
+);
+comment on table demo.told is 'One row an effect of a change of a parcel. No unique key.';
+
 create table demo.switches (name text primary key, on_since timestamptz not null default clock_timestamp());
 comment on table demo.switches is 'Row "fixed": the handler knows what to do with a push that names no repository; row "comma": it reads amounts with one.';
 
 grant nexus_producer, nexus_consumer to demo_app;
 grant usage on schema demo to demo_app;
-grant insert on demo.received, demo.handled, demo.reports, demo.audited, demo.booked, demo.moves, demo.order_steps to demo_app;
+grant insert on demo.received, demo.handled, demo.reports, demo.audited, demo.booked, demo.moves, demo.order_steps, demo.told to demo_app;
 grant select, insert, update on demo.reminders to demo_app;
 grant select, insert, update on demo.by_type, demo.by_repository, demo.by_sender to demo_app;
+grant select, update on demo.parcels to demo_app;
 grant select on demo.switches to demo_app;
 
 -- A handler in SQL. It runs as its owner, who lets Nexus call it; see docs/guides/sql-handlers.md.
