@@ -54,6 +54,7 @@ func TestTriggers(t *testing.T) {
 		okJSON[[]keyed](s, "handler", "list", "-n", "shop", "--keys")); d != "" {
 		t.Error(d)
 	}
+	s.ok("handler", "drop", "-n", "shop", "webhook:till")
 	db.Exec(`update core.nodes set state = 'lost'`)
 	for _, args := range [][]string{{}, {"order.made", "--since", "24h"}, {"--since", "24h", "-f", "-"}, {"--since", "soon"}} {
 		s.fails(exitUsage, []string{"since"}, append([]string{"trigger", "test", "-n", "shop"}, args...)...)
