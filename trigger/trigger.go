@@ -24,7 +24,7 @@ type Trigger struct {
 	Target    string            // "go:mail", "sql:mail", "webhook:crm", "workflow:order"
 	Consumer  string            // "": triggers; else a routed consumer of its own, for what must not wait behind others
 	Disabled  bool              // created, not live
-	Sync      bool              // HTTP: a request whose reply is the answer, without deliveries
+	Sync      bool              // HTTP: a request whose reply is the answer; Event and KV: an "sql:" target runs in the transaction that emits, and its error is that of the emit; by administrators; all without deliveries
 	Replace   bool              // give a trigger of this name these settings, for what is emitted from then on
 	MatchBack string            // "": none; "beginning" or a time with an offset: what is in the log since then and matches is delivered, too, by ticks
 	Rate      string            // of that: "100/min"; "": no limit

@@ -75,6 +75,11 @@ begin
           from core_private.emit_with_options(
                    p_namespace, p_event_type, p_payload, p_options, v_now, coalesce(v_principal, v_caller),
                    case when v_default then v_queue end, v_others, v_generation, v_dedupe_for, v_patterns, v_fired) e;
+        if v_patterns is not null then
+            if '!' = any (v_triggers) and not duplicate then
+                perform core_private.run_sync_triggers(p_namespace, array[event_id], v_now);
+            end if;
+        end if;
         return next;
         return;
     end if;
@@ -112,6 +117,11 @@ begin
         case when message_id is null then '{}' else jsonb_build_object('messageId', message_id) end,
         coalesce(v_principal, v_caller));
     duplicate := false;
+    if v_patterns is not null then
+        if '!' = any (v_triggers) then
+            perform core_private.run_sync_triggers(p_namespace, array[event_id], v_now);
+        end if;
+    end if;
     return next;
 end $$;
-comment on function core.emit(text, text, jsonb, jsonb) is 'Emits one event in the caller''s transaction: a log row and a delivery to each matching consumer, or nothing. message_id is that on the default queue, NULL while delayed and for a duplicate. Options: dedupe_key, dedupe_while (queued: the key ends when a node takes the event; pending: when it has been handled), ordering_key, deliver_at or delay, headers, producer, correlation_id, causation_uid, authored_at, tags, depth, priority (1 to 4, 1 comes first and is the default; consumers without levels go by order alone), broadcast (to each node of the namespace as well; not with a delay). Raises NX001, NX002, NX003, NX004, NX005, NX101, NX110, NX401, NX402, NX601, NX604.';
+comment on function core.emit(text, text, jsonb, jsonb) is 'Emits one event in the caller''s transaction: a log row and a delivery to each matching consumer, or nothing. message_id is that on the default queue, NULL while delayed and for a duplicate. Options: dedupe_key, dedupe_while (queued: the key ends when a node takes the event; pending: when it has been handled), ordering_key, deliver_at or delay, headers, producer, correlation_id, causation_uid, authored_at, tags, depth, priority (1 to 4, 1 comes first and is the default; consumers without levels go by order alone), broadcast (to each node of the namespace as well; not with a delay). What triggers that are sync raise is raised. Raises 42501, NX001, NX002, NX003, NX004, NX005, NX015, NX101, NX110, NX215, NX401, NX402, NX601, NX604.';

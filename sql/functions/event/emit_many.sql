@@ -30,9 +30,12 @@ declare
     v_src        text;
     v_broadcast  text := '';
     v_rows       text;
+    v_statement  text;
+    v_sync       boolean;
+    v_ids        bigint[] := '{}';
 begin
-    select n.dedupe_for, n.trigger_patterns is not null, n.trigger_generation::text
-      into v_dedupe_for, v_triggers, v_met
+    select n.dedupe_for, n.trigger_patterns is not null, n.trigger_generation::text, '!' = any (n.trigger_patterns)
+      into v_dedupe_for, v_triggers, v_met, v_sync
       from core.namespaces n
      where n.namespace = p_namespace;
     if v_triggers and current_setting('nexus.cause', true) <> '' then
@@ -149,7 +152,7 @@ begin
                   from plain p)$q$;
         v_rows := 'src i cross join lateral (select i.*) e';
     end if;
-    return query execute format($q$
+    v_statement := format($q$
         with %1$s
         %2$s,
         log as (
@@ -167,10 +170,24 @@ begin
           from %4$s
          order by i.n
         $q$, v_src, v_fire || v_plan.ctes || v_broadcast, v_plan.default_id, v_rows,
-        case when v_prioritised then ', priority' end, case when v_prioritised then ', e.priority' end, v_met)
-    using p_now, p_namespace, p_event_types, p_payloads, p_options, v_keys, p_now + v_dedupe_for,
-          core_private.principal(), p_event_uids, p_principals, v_pending, v_queued, v_plan.generation, v_priorities,
-          core_private.iso(p_now);
+        case when v_prioritised then ', priority' end, case when v_prioritised then ', e.priority' end, v_met);
+    if v_sync then
+        for event_id, event_uid, message_id, duplicate in execute v_statement
+            using p_now, p_namespace, p_event_types, p_payloads, p_options, v_keys, p_now + v_dedupe_for,
+                  core_private.principal(), p_event_uids, p_principals, v_pending, v_queued, v_plan.generation,
+                  v_priorities, core_private.iso(p_now)
+        loop
+            if not duplicate then
+                v_ids := v_ids || event_id;
+            end if;
+            return next;
+        end loop;
+    else
+        return query execute v_statement
+            using p_now, p_namespace, p_event_types, p_payloads, p_options, v_keys, p_now + v_dedupe_for,
+                  core_private.principal(), p_event_uids, p_principals, v_pending, v_queued, v_plan.generation,
+                  v_priorities, core_private.iso(p_now);
+    end if;
     if v_fire <> '' then
         perform set_config('enable_nestloop', v_loops, true);
     end if;
@@ -178,5 +195,8 @@ begin
     if v_broadcast <> '' then
         perform core_private.keep_namespace(p_namespace);
     end if;
+    if v_ids <> '{}' then
+        perform core_private.run_sync_triggers(p_namespace, v_ids, p_now);
+    end if;
 end $$;
-comment on function core_private.emit_many(text, text[], jsonb[], jsonb[], timestamptz, uuid[], text[]) is 'Writes events whose arguments have been checked: log, queues, delays. The last two arguments are for events that were accepted earlier: their uids, and who had them emitted. Raises NX004, NX005, NX101, NX110, NX604.';
+comment on function core_private.emit_many(text, text[], jsonb[], jsonb[], timestamptz, uuid[], text[]) is 'Writes events whose arguments have been checked: log, queues, delays. The last two arguments are for events that were accepted earlier: their uids, and who had them emitted. Raises 42501, NX004, NX005, NX015, NX101, NX110, NX215, NX604, and what triggers that are sync raise.';

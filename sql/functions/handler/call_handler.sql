@@ -5,9 +5,12 @@
 -- A handler's SET of search_path outlives the one of its own function and of this one. Until it is pinned again,
 -- nothing may be looked up by it, here or in who called.
 --
+-- A session that is lent is given back with the path that it had, which nobody knows here: so none may be set.
+--
 -- What the function returns is asked for in the statement that calls it, where the path does not matter yet. Of types
 -- that somebody made to_jsonb calls their casts to json, as nexus_guard: these could call the handlers of others.
-create or replace function core_private.call_handler(p_function oid, p_owner oid, p_event jsonb, p_reply boolean)
+create or replace function core_private.call_handler(
+    p_function oid, p_owner oid, p_event jsonb, p_reply boolean, p_lent boolean = false)
 returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -44,7 +47,15 @@ begin
     else
         execute v_call using p_event;
     end if;
-    perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', false);
+    if not p_lent then
+        perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', false);
+    elsif pg_catalog.current_setting('search_path') operator(pg_catalog.<>) 'pg_catalog, pg_temp' then
+        perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+        raise exception using errcode = 'NX015', column = 'p_function',
+            message = format('the function %s set search_path in a session that is not its own',
+                             p_function::regprocedure),
+            hint = 'Have it use set local, or name all in full.';
+    end if;
     select format('%s %s', p.xmin, p.ctid) into v_after from pg_proc p where p.oid = p_function;
     if v_after is distinct from v_before then
         raise exception using errcode = 'NX215', column = 'p_function',
@@ -53,4 +64,4 @@ begin
     end if;
     return v_reply;
 end $$;
-comment on function core_private.call_handler(oid, oid, jsonb, boolean) is 'Calls an SQL handler, as nexus_guard, if it is still what was subscribed, before the call and after it; returns what it returned, if p_reply asks for that and it is not void. Raises NX015, NX215.';
+comment on function core_private.call_handler(oid, oid, jsonb, boolean, boolean) is 'Calls an SQL handler, as nexus_guard, if it is still what was subscribed, before the call and after it; returns what it returned, if p_reply asks for that and it is not void. p_lent: the session is that of somebody else, whose search_path stays. Raises NX015, NX215.';

@@ -14,6 +14,7 @@ declare
     v_fire  record;
     v_cron  record;
     v_queue text;
+    v_ids   bigint[];
 begin
     for v_part in
         select t.to_triggers, array_agg(distinct t.event_type) as types, array_agg(t.task_id) as tasks
@@ -71,5 +72,15 @@ begin
         using p_now, p_namespace, p_task_ids, p_slots, p_event_ids, p_event_uids, v_plan.generation,
               v_part.to_triggers;
     end loop;
+    -- What is for triggers alone is no event that others match.
+    if '!' = any ((select n.trigger_patterns from core.namespaces n where n.namespace = p_namespace)::text[]) then
+        v_ids := array(
+            select u.id
+              from unnest(p_task_ids, p_event_ids) u(task_id, id)
+              join core.scheduled_tasks t using (task_id)
+             where not t.to_triggers
+             order by u.id);
+        perform core_private.run_sync_triggers(p_namespace, v_ids, p_now);
+    end if;
 end $$;
-comment on function core_private.emit_slots(text, uuid[], timestamptz[], bigint[], uuid[], timestamptz) is 'Emits events of tasks of one namespace, whose ids are given. A slot of NULL is a run that somebody asked for. Raises NX110.';
+comment on function core_private.emit_slots(text, uuid[], timestamptz[], bigint[], uuid[], timestamptz) is 'Emits events of tasks of one namespace, whose ids are given. A slot of NULL is a run that somebody asked for. Raises 42501, NX015, NX110, NX215, and what triggers that are sync raise.';

@@ -11,12 +11,12 @@ begin
             'Leave it out: dead letters are resolved.');
     elsif p_options ? 'mode' and (p_options ->> 'mode' in ('async', 'sync')) is not true then
         perform core_private.fail_option('mode', p_options -> 'mode', 'Give async or sync.');
-    elsif p_options ->> 'mode' = 'sync' and p_kind <> 'http' then
+    elsif p_options ->> 'mode' = 'sync' and p_kind not in ('http', 'event', 'kv') then
         perform core_private.fail_trigger('mode', format('a trigger of kind %s cannot be sync', p_kind),
             'Leave it out: its target gets deliveries.');
-    elsif p_options ->> 'mode' = 'sync' and p_options ?| '{retry,consumer}' then
+    elsif p_options ->> 'mode' = 'sync' and p_options ?| '{retry,consumer,match_back}' then
         perform core_private.fail_trigger('mode', 'a trigger that is sync makes no deliveries',
-            'Leave out retry and consumer, which are of deliveries.');
+            'Leave out retry, consumer and match_back, which are of deliveries.');
     elsif p_options ? 'retry' and p_kind = 'dead_letter' then
         perform core_private.fail_trigger('retry', 'a handler of dead letters has one attempt',
             'Leave it out. A dead letter whose handler failed says so, and stays.');

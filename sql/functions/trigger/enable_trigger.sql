@@ -17,7 +17,7 @@ begin
     end if;
     if v_trigger.enabled = true then
         return false;
-    elsif (p_options ->> 'match_back')::boolean and v_trigger.kind <> 'event' then
+    elsif (p_options ->> 'match_back')::boolean and (v_trigger.kind <> 'event' or v_trigger.mode = 'sync') then
         perform core_private.refuse_match_back(v_trigger);
     end if;
     -- However often it was disabled or replaced meanwhile, it delivered nothing since it was live.

@@ -47,10 +47,10 @@ begin
         perform from core.namespaces n where n.namespace = v_name for no key update;
         if exists (
                select
-                 from (select distinct t.kind
+                 from (select distinct t.kind, t.mode
                          from core.triggers t
                         where t.namespace = v_name and t.registered_by_principal = v_from) k
-                where core_private.trigger_trouble(v_name, k.kind, v_to))
+                where core_private.trigger_trouble(v_name, k.kind, v_to, k.mode))
            or not core_private.has_duty(
                   v_name, 'produce', (select n.restricted from core.namespaces n where n.namespace = v_name), p_to_role)
               and exists (select from core.watched_tables w
@@ -58,8 +58,8 @@ begin
             raise exception using errcode = 'NX006', column = 'p_to_role',
                 message = format('role %I lacks the duties in namespace %s that these triggers need', p_to_role,
                                  quote_literal(v_name)),
-                hint = 'Grant it to consume or to operate first, and to produce for watched tables: '
-                    || 'they are judged by that.';
+                hint = 'Grant it to consume or to operate first, to produce for watched tables, and nexus_admin '
+                    || 'for triggers that are sync: they are judged by that.';
         end if;
         with moved as (
             update core.triggers t

@@ -1,6 +1,6 @@
 -- Emit is spared a look at the routes where none can match: it asks for a type, its first part and *, and only then for
--- each pattern that could match. ? says that some have filters with a key. Beyond 100 patterns their first parts are
--- kept; what is left over of those that were deleted costs a look and no more.
+-- each pattern that could match. ? says that some have filters with a key, ! that some are sync. Beyond 100 patterns
+-- their first parts are kept; what is left over of those that were deleted costs a look and no more.
 create or replace function core_private.note_patterns()
 returns trigger
 language plpgsql security definer
@@ -15,8 +15,10 @@ begin
     select n.trigger_patterns into v_known from core.namespaces n where n.namespace = v_namespace;
     select array_agg(x.pattern order by x.pattern)
       into v_patterns
-      from (select distinct r.pattern from core_private.event_routes r
-             where r.namespace = v_namespace limit 101) x;
+      from (select r.pattern from core_private.event_routes r where r.namespace = v_namespace
+             union
+            select r.pattern from core_private.sync_routes r where r.namespace = v_namespace
+             limit 101) x;
     v_filtered := '?' = any (v_known);
     if tg_op = 'INSERT' and new.filter_key > '' then
         v_filtered := true;
@@ -24,7 +26,7 @@ begin
         v_filtered := exists (select from core_private.event_routes r
                                where r.namespace = v_namespace and r.filter_key > '');
     end if;
-    v_known := array_remove(v_known, '?');
+    v_known := array_remove(array_remove(v_known, '?'), '!');
     if cardinality(v_patterns) > 100 then
         if tg_op = 'DELETE' or v_known = '{*}' then
             v_patterns := v_known;
@@ -35,6 +37,10 @@ begin
                                  union
                                 select core_private.first_part(r.pattern)
                                   from core_private.event_routes r
+                                 where r.namespace = v_namespace
+                                 union
+                                select core_private.first_part(r.pattern)
+                                  from core_private.sync_routes r
                                  where r.namespace = v_namespace);
         end if;
     elsif v_patterns is not null then
@@ -50,6 +56,9 @@ begin
     if v_filtered and v_patterns is not null then
         v_patterns := v_patterns || text '?';
     end if;
+    if exists (select from core_private.sync_routes r where r.namespace = v_namespace) then
+        v_patterns := v_patterns || text '!';
+    end if;
     update core.namespaces n
        set trigger_patterns = v_patterns
      where n.namespace = v_namespace and n.trigger_patterns is distinct from v_patterns;
@@ -59,4 +68,7 @@ comment on function core_private.note_patterns() is 'Keeps core.namespaces.trigg
 
 create or replace trigger note_patterns
     after insert or delete on core_private.event_routes
+    for each row execute function core_private.note_patterns();
+create or replace trigger note_patterns
+    after insert or delete on core_private.sync_routes
     for each row execute function core_private.note_patterns();

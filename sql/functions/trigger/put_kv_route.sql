@@ -9,7 +9,7 @@ begin
         trigger_id, namespace, pattern, ops, columns, filter, queue_name, marks, headers)
     select t.trigger_id, t.namespace, d.collection,
            d.ops || case when 'delete' = any (d.ops) then '{truncate}' else '{}' end::text[], d.columns, d.filter,
-           c.queue_name,
+           case t.mode when 'sync' then '' else c.queue_name end,
            jsonb_build_object('triggerId', t.trigger_id, 'trigger', t.name, 'eventType', t.target),
            jsonb_build_object('nexus-retry', core_private.trigger_policy(t.trigger_id))
       from core.triggers t

@@ -5,6 +5,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     delete from core_private.event_routes r where r.trigger_id = new.trigger_id;
+    delete from core_private.sync_routes r where r.trigger_id = new.trigger_id;
     insert into core_private.event_routes (
         trigger_id, namespace, pattern, filter_key, filter, target, queue_name, marks, headers)
     select t.trigger_id, t.namespace, d.pattern, core_private.filter_key(d.filter), d.filter, t.target, c.queue_name,
@@ -13,10 +14,16 @@ begin
       from core.triggers t
       join core.event_trigger_details d on d.trigger_id = t.trigger_id
       join core.consumers c on c.namespace = t.namespace and c.name = t.consumer
-     where t.trigger_id = new.trigger_id and t.enabled;
+     where t.trigger_id = new.trigger_id and t.mode <> 'sync' and t.enabled;
+    insert into core_private.sync_routes (trigger_id, namespace, pattern, filter_key, filter, marks)
+    select t.trigger_id, t.namespace, d.pattern, '', d.filter,
+           jsonb_build_object('triggerId', t.trigger_id, 'trigger', t.name, 'eventType', t.target)
+      from core.triggers t
+      join core.event_trigger_details d on d.trigger_id = t.trigger_id
+     where t.trigger_id = new.trigger_id and t.mode = 'sync' and t.enabled;
     return null;
 end $$;
-comment on function core_private.put_route() is 'Keeps core_private.event_routes.';
+comment on function core_private.put_route() is 'Keeps core_private.event_routes and core_private.sync_routes.';
 
 create or replace trigger put_route
     after insert or update on core.event_trigger_details

@@ -9,6 +9,10 @@ begin
         perform core_private.fail_trigger('p_name',
             format('trigger %s looks at no events, so it cannot look back', quote_literal(p_trigger.name)),
             'Only events are in the log.');
+    elsif p_trigger.mode = 'sync' then
+        perform core_private.fail_trigger('p_name',
+            format('trigger %s is sync, so it cannot look back', quote_literal(p_trigger.name)),
+            'It runs in the transaction that emits, and nowhere else.');
     elsif p_trigger.replaced_generation is not null then
         perform core_private.fail_trigger('p_name',
             format('trigger %s was replaced, so it cannot look back', quote_literal(p_trigger.name)),

@@ -21,7 +21,7 @@ begin
                     when not t.enabled then 'disabled'
                     when m.why is not null then m.why
                     when p_depth > core_private.max_trigger_depth(p_namespace) then 'depth'
-                    when core_private.trigger_trouble(t.namespace, t.kind, t.registered_by_principal)
+                    when core_private.trigger_trouble(t.namespace, t.kind, t.registered_by_principal, t.mode)
                     then 'principal_revoked'
                     when not core_private.is_handled(t.namespace, t.consumer, t.target, v_now)
                     then 'no live node handles the target' end as why

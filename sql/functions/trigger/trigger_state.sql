@@ -11,7 +11,7 @@ declare
 begin
     select core_private.trigger_source(t.trigger_id, t.kind) - 'token_hash',
            core_private.is_handled(t.namespace, t.consumer, t.target, v_now),
-           not core_private.trigger_trouble(t.namespace, t.kind, t.registered_by_principal),
+           not core_private.trigger_trouble(t.namespace, t.kind, t.registered_by_principal, t.mode),
            core_private.trigger_policy(t.trigger_id)
       into source, handled, principal_ok, retry
       from core.triggers t

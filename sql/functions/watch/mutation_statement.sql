@@ -41,6 +41,7 @@ begin
             p_namespace, v_type);
     else
         foreach v_queue in array p_queues loop
+            continue when v_queue = ''; -- what is sync is run by the caller
             v_n := v_n + 1;
             if to_regclass(core_private.queue_relation(v_queue)) is null then
                 perform core_private.fail_lost_queue(v_queue);
@@ -92,7 +93,7 @@ begin
             select e.event_id, %8$L, e.event_type, e.payload, $1, e.event_uid, e.depth, %17$L::uuid, %18$L,
                    %19$L::bigint, nullif(%22$s, 0), %20$s, %21$L
               from src e)
-        select array_agg(distinct h.queue_name) from found h
+        select array_agg(distinct h.queue_name), %23$s from found h
         $q$,
         p_changes,
         case when p_doubtful then format('core_private.fits_payload(m.payload, %s)', v_bytes)
@@ -110,6 +111,13 @@ begin
         case when p_emit then format('case when %1$s is null then ''{}''::jsonb '
                                      'else jsonb_build_object(''messageId'', %1$s) end', v_plan.default_id)
              else '''{"toTriggers": true}''::jsonb' end,
-        core_private.principal(), v_fire.generation);
+        core_private.principal(), v_fire.generation,
+        case when p_emit and '!' = any (
+                      (select n.trigger_patterns from core.namespaces n where n.namespace = p_namespace)::text[])
+             then '(select array_agg(e.event_id order by e.n) from src e)'
+             when '' = any (p_queues) and not v_deep
+             then '(select array_agg(e.event_id order by e.n) from src e
+                     where exists (select from found h where h.n = e.n and h.queue_name = ''''))'
+             else 'null::bigint[]' end);
 end $$;
-comment on function core_private.mutation_statement(text, text, text, text, text[], timestamptz, boolean, boolean, jsonb) is 'A statement that makes the mutations of changes, and returns the queues that have deliveries of them. p_queues are those of core_private.mutation_queues; p_emit: ordinary events as well; p_doubtful: a value may be what no payload can be; p_more: members that all of them have. Raises NX110.';
+comment on function core_private.mutation_statement(text, text, text, text, text[], timestamptz, boolean, boolean, jsonb) is 'A statement that makes the mutations of changes, and returns the queues that have deliveries of them, and the events that triggers which are sync may match. p_queues are those of core_private.mutation_queues; p_emit: ordinary events as well; p_doubtful: a value may be what no payload can be; p_more: members that all of them have. Raises NX110.';

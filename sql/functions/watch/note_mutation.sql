@@ -22,6 +22,7 @@ declare
     v_uid      uuid;
     v_message  jsonb;
     v_queue    text;
+    v_ids      bigint[];
 begin
     if not p_emit and not exists (
         select
@@ -34,9 +35,12 @@ begin
             p_namespace, p_collection collate "C", p_op,
             'select $2 as key, $3 as old, $4 as new, $5 as changed, $6 as omitted',
             core_private.mutation_queues(p_namespace, p_collection collate "C", p_op), p_now, true, p_more => p_more)
-           into v_queues
+           into v_queues, v_ids
           using p_now, p_key, p_old, p_new, p_changed, p_omitted;
         perform core_private.wake_mutated(p_namespace, v_queues, true, p_now);
+        if v_ids is not null then
+            perform core_private.run_sync_triggers(p_namespace, v_ids, p_now, true, true);
+        end if;
         return;
     end if;
     if current_setting('nexus.cause', true) <> '' then
@@ -74,6 +78,7 @@ begin
                'correlationId', v_cause ->> 'correlation_id'));
     for i in 1 .. cardinality(v_queues) loop
         v_queue := v_queues[i];
+        continue when v_queue = ''; -- it is sync
         if to_regclass(core_private.queue_relation(v_queue)) is null then
             perform core_private.fail_lost_queue(v_queue);
         end if;
@@ -91,5 +96,8 @@ begin
     values (
         v_id, p_namespace, v_type, v_payload, p_now, v_uid, v_depth, (v_cause ->> 'causation_uid')::uuid,
         v_cause ->> 'correlation_id', '{"toTriggers": true}', core_private.principal());
+    if '' = any (v_queues) then
+        perform core_private.run_sync_triggers(p_namespace, array[v_id], p_now, true, false);
+    end if;
 end $$;
-comment on function core_private.note_mutation(text, text, text, jsonb, jsonb, jsonb, text[], timestamptz, boolean, text[], jsonb) is 'Makes one mutation, if something is to be fired by it or p_emit. Raises NX110.';
+comment on function core_private.note_mutation(text, text, text, jsonb, jsonb, jsonb, text[], timestamptz, boolean, text[], jsonb) is 'Makes one mutation, if something is to be fired by it or p_emit. Raises 42501, NX015, NX110, NX215, and what triggers that are sync raise.';

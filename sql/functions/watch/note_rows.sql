@@ -14,6 +14,7 @@ declare
     v_op      text;
     v_columns record;
     v_queues  text[];
+    v_ids     bigint[];
     v_n       integer;
     r         record;
 begin
@@ -61,9 +62,12 @@ begin
         v_watch.namespace, v_watch.collection, v_op,
         core_private.changes_of(v_watch, v_columns.shown, v_columns.key, v_columns.as_json, v_op),
         v_queues, v_now, v_watch.emit, v_columns.doubtful)
-       into v_queues
+       into v_queues, v_ids
       using v_now;
     perform core_private.wake_mutated(v_watch.namespace, v_queues, v_watch.emit, v_now);
+    if v_ids is not null then
+        perform core_private.run_sync_triggers(v_watch.namespace, v_ids, v_now, true, v_watch.emit);
+    end if;
     return null;
 end $$;
 comment on function core_node.note_rows() is 'Makes mutations of what a statement did to a watched table. Its argument is the number of the watch. Raises NX110.';

@@ -88,7 +88,7 @@ Created again alike nothing happens; other settings are a conflict, unless --rep
 	}
 	f := cmd.Flags()
 	f.StringVar(&source, "source", "", "what it goes by in place of a pattern, an object of JSON")
-	f.BoolVar(&t.Sync, "sync", false, "of http: a request whose reply is the answer")
+	f.BoolVar(&t.Sync, "sync", false, "of http: a request whose reply is the answer; of events and kv: a function, sql:NAME, runs in the transaction that emits (administrators)")
 	f.BoolVar(&t.Resolve, "resolve", false, "a dead letter is resolved when its handler succeeds")
 	f.StringVar(&contains, "contains", "", "an object of JSON that the payload has to contain")
 	f.StringVar(&t.Consumer, "consumer", "", `the routed consumer whose queue its deliveries take (default "triggers")`)
