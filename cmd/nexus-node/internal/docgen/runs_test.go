@@ -70,8 +70,8 @@ var running = []runningPage{
 	{page: "docs/guides/kv.md", holds: `(select string_agg(collection || ' ' || n, ', ' order by collection) = 'locks 1, sessions 5, settings 1, visits 1' from (
 		select collection, count(*) as n from core.kv group by collection) c) and (select value = '1' from core.kv where collection = 'visits')`},
 	{page: "docs/guides/request-reply.md", apart: true, not: []string{"nexus-node request"}, holds: `(select count(*) = 1 from core.request_status where status = 503)`},
-	{page: "docs/guides/triggers.md", not: []string{"nexus-node trigger hand-over"}, holds: `(select string_agg(name || ' ' || enabled, ', ' order by name) = 'mail-all false, mail-germans true, mourn true, new-order true, price true, report true, statistics true' from core.trigger_status)
-		and exists (select from pgmq.q_core_events_shop__triggers where message ->> 'trigger' = 'mail-germans')`},
+	{page: "docs/guides/triggers.md", not: []string{"nexus-node trigger hand-over"}, holds: `(select string_agg(name || ' ' || enabled, ', ' order by name) = 'count true, mail-all false, mail-germans true, mourn true, new-order true, price true, report true, statistics true' from core.trigger_status)
+		and exists (select from pgmq.q_core_events_shop__triggers where message ->> 'trigger' = 'mail-germans') and (select total = 17 from books.totals)`},
 	{page: "docs/guides/workflows.md", apart: true, before: `select core.create_namespace('shop')`,
 		holds: `(select array_agg(target order by target) = '{workflow:order,workflow:report}' from core.triggers)`},
 	{page: "docs/guides/watched-tables.md", apart: true, holds: `(select array_agg(message #>> '{payload,new,status}') = '{paid}' from pgmq.q_core_events_shop__triggers)`},
