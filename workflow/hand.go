@@ -438,7 +438,7 @@ func (h *hand) done(p place, result any) (more bool, err error) {
 	case h.path != "":
 		outcome, path, err := h.endBranch(key, *c.ord, text, undo)
 		if refused(err) {
-			delete(h.journal.results, key)
+			h.journal.drop(key)
 			return h.fail(p, verdict(reasonResult, err.Error()))
 		}
 		return h.branched(outcome, path, err)
@@ -454,7 +454,7 @@ func (h *hand) done(p place, result any) (more bool, err error) {
 	}
 	switch {
 	case a.outcome == tooBig || refused(a.err):
-		delete(h.journal.results, key)
+		h.journal.drop(key)
 		why := a.detail
 		if a.err != nil {
 			why = a.err.Error()

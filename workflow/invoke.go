@@ -162,7 +162,7 @@ func (h *hand) stepTx(p place) (more bool, err error) {
 	case !committed && !left && res.Action == work.Ack: // lost
 		return false, nil
 	case !committed:
-		delete(h.journal.results, key)
+		h.journal.drop(key)
 		return h.settle(p, res, left)
 	case op == opBranch:
 		return h.branched(outcome, detail, nil)

@@ -13,10 +13,24 @@ type journal struct {
 	pending map[string][]byte
 
 	turns map[string]int // of loops: turns that are known to be over
+	past  map[block]int  // of steps in a row: how many of the first are known to be over
+}
+
+// block is what holds steps that run one after the other, in one turn of the loops around it.
+type block struct {
+	of    *node
+	scope string
 }
 
 func newJournal() *journal {
-	return &journal{results: map[string][]byte{}, pending: map[string][]byte{}, turns: map[string]int{}}
+	return &journal{results: map[string][]byte{}, pending: map[string][]byte{}, turns: map[string]int{}, past: map[block]int{}}
+}
+
+// drop takes a result back that was not journaled after all.
+func (j *journal) drop(key string) {
+	delete(j.results, key)
+	clear(j.turns)
+	clear(j.past)
 }
 
 func (j *journal) has(key string) bool {
@@ -70,7 +84,7 @@ func (p place) item() bool { return p.node.kind == mapKind && len(p.scope) > len
 // next is what comes next for the cursor of that path.
 func (f *flow) next(path string, j *journal) (place, error) {
 	if path == "" {
-		p, _ := walkAll(f.root.steps, nil, j)
+		p, _ := walkAll(f.root, nil, j)
 		return p, nil
 	}
 	n, scope, err := f.branch(path)
@@ -123,12 +137,18 @@ func (f *flow) branch(path string) (n *node, scope []int, err error) {
 	return n, scope, nil
 }
 
-// walkAll is what comes next of steps that run one after the other; ok is false if all are done.
-func walkAll(steps []*node, scope []int, j *journal) (_ place, ok bool) {
-	for _, n := range steps {
-		if p, ok := walk(n, scope, j); ok {
+// walkAll is what comes next of the steps of a block, which run one after the other; ok is false if all are done. What is done stays so, and a walk
+// begins where the one before has ended: else a run of many steps would look at each of them for each.
+func walkAll(of *node, scope []int, j *journal) (_ place, ok bool) {
+	at := block{of: of}
+	if len(scope) > 0 {
+		at.scope = keyOf(of, scope)
+	}
+	for i := j.past[at]; i < len(of.steps); i++ {
+		if p, ok := walk(of.steps[i], scope, j); ok {
 			return p, true
 		}
+		j.past[at] = i + 1
 	}
 	return place{}, false
 }
@@ -137,7 +157,7 @@ func walkAll(steps []*node, scope []int, j *journal) (_ place, ok bool) {
 func walk(n *node, scope []int, j *journal) (_ place, ok bool) {
 	switch n.kind {
 	case sequenceKind:
-		return walkAll(n.steps, scope, j)
+		return walkAll(n, scope, j)
 	case routeKind:
 		p := place{what: choose, node: n, scope: scope}
 		chosen, ok := j.results[p.key()]
@@ -146,7 +166,7 @@ func walk(n *node, scope []int, j *journal) (_ place, ok bool) {
 		}
 		for _, c := range n.steps {
 			if c.name == text(chosen) {
-				return walkAll(c.steps, scope, j)
+				return walkAll(c, scope, j)
 			}
 		}
 		p.what = stray
@@ -160,7 +180,7 @@ func walk(n *node, scope []int, j *journal) (_ place, ok bool) {
 			return place{what: exceed, node: n, scope: scope}, true
 		}
 		scope = append(slices.Clip(scope), turns+1)
-		if p, ok := walkAll(n.steps, scope, j); ok {
+		if p, ok := walkAll(n, scope, j); ok {
 			return p, true
 		}
 		return place{what: decide, node: n, scope: scope}, true

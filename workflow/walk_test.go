@@ -66,7 +66,7 @@ type engine struct {
 func (e *engine) run(path string) error {
 	for guard := 0; guard < 10_000; guard++ {
 		if e.forgets() {
-			e.j.turns = map[string]int{}
+			e.j.turns, e.j.past = map[string]int{}, map[block]int{}
 		}
 		p, err := e.f.next(path, e.j)
 		if err != nil {
@@ -239,5 +239,41 @@ func TestWhatIsNext(t *testing.T) {
 	j.results["a"], j.results["x"] = []byte("1"), []byte("1")
 	if got := open(p.n, nil, j); !slices.Equal(got, []string{"q"}) {
 		t.Errorf("open branches: %v", got)
+	}
+}
+
+// A walk begins where the one before has ended, so that what a run of many steps costs does not grow with the square of their number. What the
+// database did not take is looked at again.
+func TestAWalkGoesOnFromWhereItWas(t *testing.T) {
+	t.Parallel()
+	w := New[none, int]("w")
+	q := Sequence(w, "q")
+	for _, name := range []string{"a", "b", "c"} {
+		Step(q, name, nothing)
+	}
+	Step(w, "d", nothing)
+	j := newJournal()
+	next := func() string {
+		p, err := w.flow.next("", j)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.key()
+	}
+	j.results["a"], j.results["b"] = []byte("1"), []byte("1")
+	if got := next(); got != "c" {
+		t.Fatalf("next is %s", got)
+	}
+	delete(j.results, "a")
+	if got := next(); got != "c" {
+		t.Errorf("it went over all steps anew, to %s", got)
+	}
+	j.results["c"] = []byte("1")
+	if got := next(); got != "d" {
+		t.Errorf("next is %s", got)
+	}
+	j.drop("c")
+	if got := next(); got != "a" {
+		t.Errorf("after a result was taken back: %s", got)
 	}
 }
