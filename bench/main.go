@@ -103,8 +103,12 @@ func (b *bench) all(ctx context.Context) error {
 		{"outbox, enqueue by 100, 4 connections, against emit by 100", b.enqueue(100), "emit", b.emitBy(100)},
 		{"outbox, end to end, 8 lanes leased, by 20, against enqueue alone", b.endToEnd(20), "enqueue", b.enqueue(20)},
 		{"outbox, end to end, 8 lanes leased, by 100, against enqueue alone", b.endToEnd(100), "enqueue", b.enqueue(100)},
-		{"workflow steps, 50 runs at once, against 2", b.steps(50, false), "two", b.steps(2, false)},
-		{"workflow steps in transactions, 10 runs at once, against 50 leased", b.steps(10, true), "leased", b.steps(50, false)},
+		{"workflow steps, 50 runs at once, against 2", b.steps(50, false, empty), "two", b.steps(2, false, empty)},
+		{"workflow steps in transactions, 10 runs at once, against 50 leased", b.steps(10, true, empty), "leased", b.steps(50, false, empty)},
+		{"workflow steps, 2 runs at once, that return 1 KB, against little", b.steps(2, false, strings.Repeat("x", 1000)), "little", b.steps(2, false, empty)},
+		{"workflow starts, 4 connections, against emit single", b.starts(4),
+			"emit", b.emit(`select * from core.emit('bench', 'order.placed', $1::text::jsonb)`, 4)},
+		{"workflow runs due at once, by 1,000, against starts on 1 connection", b.due, "starts", b.starts(1)},
 		{"drain 5 consumers of each event, against 1 consumer", b.drain(5), "one", b.drain(1)},
 	} {
 		if err := b.Compare(ctx, c.name, c.ours, c.theirName, c.theirs); err != nil {
