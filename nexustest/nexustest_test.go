@@ -213,6 +213,8 @@ func (f *failing) Fatalf(string, ...any) {
 	runtime.Goexit()
 }
 
+func (f *failing) Errorf(string, ...any) { f.failed = true }
+
 // What a node declares holds in a test too: tasks fire when the clock has moved, and one-shots.
 // holds: work (nexustest)
 func TestDeclaredTasksFire(t *testing.T) {

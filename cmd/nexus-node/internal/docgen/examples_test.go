@@ -29,6 +29,7 @@ func TestExamplesRun(t *testing.T) {
 		"10_request":    `^tea and a cup are 500 cents\nnothing: 422, the basket is empty\n$`,
 		"11_workflow":   `^payment approved by ann\ncard declined\n1 left of 2\n$`,
 		"12_trip":       `^not needed any more: room 7\nno trip: nobody has approved it\n$`,
+		"12_outbox":     `^handled 5\nanna 250\nbert 60\n$`,
 		"5_schedule":    `(?s)closing the day of account main, task \S+\nhandled 1\n$`,
 	}
 	more := map[string][]string{"7_webhook": {"nexus_operator"}}
@@ -40,7 +41,7 @@ func TestExamplesRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			db := dbtest.New(t)
 			// The setup that the programs' comments name; they themselves run as an ordinary login.
-			for _, namespace := range []string{"example_shop", "example_mail", "example_sql", "example_web", "example_hook", "example_ask", "example_flow", "example_trips"} {
+			for _, namespace := range []string{"example_shop", "example_mail", "example_sql", "example_web", "example_hook", "example_ask", "example_flow", "example_trips", "example_bank"} {
 				db.Namespace(namespace)
 			}
 			db.Exec(`select core.create_namespace(n, '{"default_consumer": "off"}') from unnest('{example_fan,example_all}'::text[]) n`)
@@ -48,6 +49,9 @@ func TestExamplesRun(t *testing.T) {
 			db.Exec("create table public.example_stock (sku text primary key, n int); insert into public.example_stock values ('tea', 2)")
 			db.Exec("create table public.example_seats (seat int primary key, name text); insert into public.example_seats values (1)")
 			db.Exec("grant select, update on public.example_stock, public.example_seats to " + login)
+			db.Exec("select core.outbox_register_queue('example_bank', 'moves', 4)")
+			db.Exec("create table public.example_balance (account text primary key, cents bigint not null check (cents >= 0))")
+			db.Exec("grant select, insert, update on public.example_balance to " + login)
 			db.Exec("create table public.example_views (id uuid primary key, page text, at timestamptz)")
 			db.Exec("grant insert on public.example_views to " + login)
 			// 3_databasesql only emits; nodes of others handle it.
@@ -56,6 +60,8 @@ func TestExamplesRun(t *testing.T) {
 			case "3_databasesql":
 			case "11_workflow", "12_trip": // which emit nothing
 				settled = `select count(*) = 0 from core_private.workflow_cursors`
+			case "12_outbox":
+				settled = `select sum(lag) = 0 and sum(seq) = 5 from core.lane_status`
 			default:
 				settled += ` having (select sum(queue_length) from core.queue_metrics where queue_name not like '%_dlq') = 0`
 			}
