@@ -47,7 +47,7 @@ var running = []runningPage{
 	{page: workflowPage, apart: true, not: []string{"make dev", "export "},
 		holds: `(select array_agg(name order by seat) = '{ann,NULL,NULL}' from public.example_seats)
 			and (select array_agg(status order by created_at) = '{completed,failed}' from core.workflow_runs)`},
-	{page: "docs/tutorials/ordered-outbox.md", holds: `(select string_agg(account || ' ' || cents, ', ' order by account) = 'anna 300, bert 560' from example_balance)
+	{page: "docs/tutorials/ordered-outbox.md", apart: true, holds: `(select string_agg(account || ' ' || cents, ', ' order by account) = 'anna 300, bert 560' from public.example_balance)
 		and (select count(*) = 1 from core.outbox_dead_letters where convert_from(body, 'UTF8') = '-100')`},
 	{page: "docs/tutorials/demo.md", apart: true, not: []string{"make demo\n", "make demo KEEP=1"}, schema: "../demo/schema.sql",
 		before: `select core.create_namespace('github'); select core.schedule_task('github', 'Kolkata', '0 * * * *', 'report.due', '{}', '{"timezone": "Asia/Kolkata"}')`},
