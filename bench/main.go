@@ -103,6 +103,7 @@ func (b *bench) all(ctx context.Context) error {
 		{"outbox, enqueue by 100, 4 connections, against emit by 100", b.enqueue(100), "emit", b.emitBy(100)},
 		{"outbox, end to end, 8 lanes leased, by 20, against enqueue alone", b.endToEnd(20), "enqueue", b.enqueue(20)},
 		{"outbox, end to end, 8 lanes leased, by 100, against enqueue alone", b.endToEnd(100), "enqueue", b.enqueue(100)},
+		{"outbox, end to end, by 100, a snapshot held and a million behind it, against none", b.held(100), "none", b.endToEnd(100)},
 		{"workflow steps, 50 runs at once, against 2", b.steps(50, false, empty), "two", b.steps(2, false, empty)},
 		{"workflow steps in transactions, 10 runs at once, against 50 leased", b.steps(10, true, empty), "leased", b.steps(50, false, empty)},
 		{"workflow steps, 2 runs at once, that return 1 KB, against little", b.steps(2, false, strings.Repeat("x", 1000)), "little", b.steps(2, false, empty)},

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/nexuspg/nexus/bench/internal/rig"
 	"github.com/nexuspg/nexus/node"
 	"github.com/nexuspg/nexus/outbox"
@@ -64,6 +66,9 @@ func (b *bench) emitBy(n int) rig.Way {
 	}
 }
 
+// behindSnapshot is how many messages went through a queue since a snapshot was taken that is still held.
+const behindSnapshot = 1_000_000
+
 // endToEnd is how many messages a second go through an outbox queue while others are put into it, to the last of them.
 func (b *bench) endToEnd(n int) rig.Way {
 	return func(ctx context.Context) (float64, error) {
@@ -71,41 +76,69 @@ func (b *bench) endToEnd(n int) rig.Way {
 		if err != nil {
 			return 0, err
 		}
-		ctx, stop := context.WithCancel(ctx)
-		defer stop()
-		var put, done atomic.Int64
-		put.Store(-1) // not known yet
-		ended := make(chan struct{})
-		nd := node.New(b.Pool, node.Config{Namespace: namespace, Logger: quiet()})
-		nd.Add(outbox.HandleLeased(name, func(context.Context, *outbox.Item) error {
-			if done.Add(1) == put.Load() {
-				close(ended)
-			}
-			return nil
-		}))
-		failed := make(chan error, 1)
-		go func() { failed <- nd.Run(ctx) }()
-		for nd.Ready() != nil {
-			time.Sleep(10 * time.Millisecond)
-		}
-		batch := moves(name, n)
-		var all atomic.Int64
-		began := time.Now()
-		if _, err := b.Repeat(4, n, func() error {
-			_, err := outbox.EnqueueBatch(ctx, b.Pool, namespace, batch)
-			if err == nil {
-				all.Add(int64(n))
-			}
-			return err
-		}); err != nil {
+		return b.through(ctx, name, n, 0)
+	}
+}
+
+// held is the same beside a snapshot that is held.
+func (b *bench) held(n int) rig.Way {
+	return func(ctx context.Context) (float64, error) {
+		name, err := b.freshQueue(ctx)
+		if err != nil {
 			return 0, err
 		}
-		put.Store(all.Load())
-		if done.Load() < all.Load() {
-			<-ended
+		tx, err := b.Owner.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
+		if err != nil {
+			return 0, err
 		}
-		took := time.Since(began)
-		stop()
-		return float64(all.Load()) / took.Seconds(), <-failed
+		defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+		if _, err := tx.Exec(ctx, "select count(*) from core.consumers"); err != nil {
+			return 0, err
+		}
+		return b.through(ctx, name, n, behindSnapshot)
 	}
+}
+
+// through puts messages into a queue and has them handled; first so many that do not count.
+func (b *bench) through(ctx context.Context, name string, n int, before int64) (float64, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var done atomic.Int64
+	nd := node.New(b.Pool, node.Config{Namespace: namespace, Logger: quiet()})
+	nd.Add(outbox.HandleLeased(name, func(context.Context, *outbox.Item) error {
+		done.Add(1)
+		return nil
+	}))
+	failed := make(chan error, 1)
+	go func() { failed <- nd.Run(ctx) }()
+	for nd.Ready() != nil {
+		time.Sleep(10 * time.Millisecond)
+	}
+	handled := func(all int64) {
+		for done.Load() < all {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	var all atomic.Int64
+	put := func(batch []outbox.Message) error {
+		_, err := outbox.EnqueueBatch(ctx, b.Pool, namespace, batch)
+		if err == nil {
+			all.Add(int64(len(batch)))
+		}
+		return err
+	}
+	for large := moves(name, 10_000); all.Load() < before; {
+		if err := put(large); err != nil {
+			return 0, err
+		}
+	}
+	handled(all.Load())
+	batch, first, began := moves(name, n), all.Load(), time.Now()
+	if _, err := b.Repeat(4, n, func() error { return put(batch) }); err != nil {
+		return 0, err
+	}
+	handled(all.Load())
+	took := time.Since(began)
+	stop()
+	return float64(all.Load()-first) / took.Seconds(), <-failed
 }
