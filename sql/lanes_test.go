@@ -130,6 +130,7 @@ func (s *laneStory) all(lane int32) (bodies []string) {
 
 // tell has all that happens to lanes, and returns what is not as it should be.
 func tellOfLanes(t *testing.T, db *dbtest.DB) (says []string) {
+	t.Helper()
 	s := &laneStory{t: t, db: db, pool: db.Owner}
 	defer func() {
 		if r := recover(); r != nil {
