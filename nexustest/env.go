@@ -29,6 +29,8 @@ type Env struct {
 	t    testing.TB
 	db   *dbtest.DB
 	most int // deliveries a call of Work
+
+	faults faults
 }
 
 // New makes a database with the namespace ns, dropped when t ends. Its clock stands still at the time of the call.
@@ -73,7 +75,7 @@ func (e *Env) Work(n *node.Node) int {
 	done := 0
 	for {
 		e.db.Exec("select core.tick()")
-		took, err := n.Work(e.t.Context(), e.most-done)
+		took, err := n.Work(e.failing(e.t.Context()), e.most-done)
 		done += took
 		switch {
 		case err != nil:

@@ -69,6 +69,40 @@ func TestFinish(t *testing.T) {
 	}
 }
 
+// A step fails on purpose, and so does what undoes one.
+func TestFailStep(t *testing.T) {
+	t.Parallel()
+	env := nexustest.New(t, "shop")
+	w := workflow.New[int, int]("order")
+	undone := 0
+	workflow.Step(w, "reserve", func(context.Context, *workflow.Run[int]) (int, error) { return 1, nil }).
+		Compensate(func(context.Context, *workflow.Run[int], int) error { undone++; return nil })
+	workflow.Step(w, "ship", func(_ context.Context, r *workflow.Run[int]) (int, error) { return r.Attempt, nil })
+	n := newNode(env)
+	n.Add(w)
+	env.Work(n)
+	run := func() error {
+		id, _, err := w.Start(t.Context(), env.Pool, "shop", 1, nil)
+		if err == nil {
+			_, err = nexustest.Finish(env, n, w, id)
+		}
+		return err
+	}
+	env.FailStep("order", "ship", errors.New("no van"), 2)
+	if err := run(); err != nil || undone != 0 {
+		t.Errorf("after two failures of three attempts: %v, %d undone", err, undone)
+	}
+	env.FailStep("order", "ship", nexus.Reject("no such place"), 1)
+	env.FailStep("order", "reserve~undo", errors.New("not now"), 1)
+	err := run()
+	if e, ok := errors.AsType[*workflow.RunError](err); !ok || e.Status != "failed" || e.Step != "ship" || e.Reason != "no such place" || undone != 1 {
+		t.Errorf("%v, %d undone", err, undone)
+	}
+	if err := run(); err != nil {
+		t.Errorf("what was to fail once fails again: %v", err)
+	}
+}
+
 // A signal is sent before.
 func TestFinishWithASignal(t *testing.T) {
 	t.Parallel()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/observe"
 	"github.com/nexuspg/nexus/internal/svc"
 	"github.com/nexuspg/nexus/internal/work"
 )
@@ -150,7 +151,7 @@ func (r *run) hostOf(handling context.Context) *svc.Host {
 	return &svc.Host{
 		Namespace: r.Namespace, NodeID: r.member.ID(), Own: r.own, Handlers: r.pool, Session: r.session, Logger: r.Logger,
 		Places: r.places, LeasedPlaces: r.leasedPlaces, Lease: r.Lease, Poll: r.Poll, Timeout: r.Timeout, Retry: r.Retry, Middleware: r.middleware(),
-		Handling: handling, Observer: r.observer, Answered: r.answered, Lanes: r.countLanes, Announce: r.member.Announce, Unavailable: r.unavailable, Patiently: r.patiently,
+		Handling: handling, Observer: r.observer, Answered: r.answered, Lanes: r.countLanes, Steps: observe.Steps(r.metrics, r.Tracer), Announce: r.member.Announce, Unavailable: r.unavailable, Patiently: r.patiently,
 		Can:  func(context.Context, work.Abilities) error { return nil },
 		Fail: func(error) {},
 	}

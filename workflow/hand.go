@@ -30,6 +30,7 @@ type hand struct {
 	facts    *facts
 	state    string
 	undoKey  string
+	key      string // of the step whose code is called
 	attempt  int
 	deaths   int
 	journal  *journal
@@ -59,7 +60,7 @@ func (h *hand) work(draining context.Context) {
 	defer h.r.forget(h)
 	h.draining = draining
 	h.root.Parent = nexus.WithDelivery(h.r.h.Handling, &nexus.Delivery{Event: nexus.Event{
-		UID: h.run, Namespace: h.facts.namespace, Type: h.facts.workflow, CorrelationID: h.facts.correlated(), Depth: h.facts.depth,
+		UID: h.run, Namespace: h.facts.namespace, Type: h.facts.workflow, CorrelationID: h.facts.correlated(), Depth: h.facts.depth, Headers: h.facts.headers(),
 	}})
 	defer h.root.Close()
 	run := h.forward
@@ -164,7 +165,9 @@ func verdict(reason, text string) work.Result {
 
 // caller is what code at a place sees.
 func (h *hand) caller(p place) *call {
-	return &call{run: h.facts, journal: h.journal, at: p.node, scope: p.scope, attempt: h.attempt + 1, deaths: h.deaths, progress: h.setProgress}
+	c := &call{run: h.facts, journal: h.journal, at: p.node, scope: p.scope, attempt: h.attempt + 1, deaths: h.deaths, progress: h.setProgress}
+	h.key = c.key()
+	return c
 }
 
 // step runs one without a transaction.

@@ -45,15 +45,44 @@ func (h *hand) plain(n *node, f func(ctx context.Context) error) (res work.Resul
 // invoke runs f and watches it. late is closed when code that was given up comes back; nil for all other.
 func (h *hand) invoke(timeout time.Duration, f func(ctx context.Context) error) (e invoke.End, late <-chan struct{}, cause error) {
 	call := invoke.Apart()
-	ctx, _ := call.Begin(&h.root, time.Now(), timeout)
+	began := time.Now()
+	ctx, _ := call.Begin(&h.root, began, timeout)
+	inner, end := h.observed(ctx)
 	h.watch(call)
-	e, late = call.Wait(func() error { return f(ctx) })
+	e, late = call.Wait(func() error {
+		if err := work.Fault(inner, h.facts.workflow, h.codeKey()); err != nil {
+			return err
+		}
+		return f(inner)
+	})
 	cause = context.Cause(ctx)
+	if end != nil {
+		end(invoke.Judge(e, cause, timeout), e.Err, late != nil, time.Since(began))
+	}
 	h.watch(nil)
 	if late == nil {
 		call.Release()
 	}
 	return e, late, cause
+}
+
+// codeKey is the key of what is called, in the journal.
+func (h *hand) codeKey() string {
+	if h.state == "undo" {
+		return h.key + "~undo"
+	}
+	return h.key
+}
+
+// observed tells who watches steps of the one that caller named last; end is nil where nobody does.
+func (h *hand) observed(ctx context.Context) (_ context.Context, end func(r work.Result, err error, late bool, took time.Duration)) {
+	if h.r.h.Steps == nil {
+		return ctx, nil
+	}
+	return h.r.h.Steps(ctx, work.Step{
+		Namespace: h.facts.namespace, Workflow: h.facts.workflow, Run: h.run, Key: h.key, Undo: h.state == "undo", Attempt: h.attempt + 1,
+		Traceparent: h.facts.traceparent, CorrelationID: h.facts.correlated(),
+	})
 }
 
 func (h *hand) watch(call *invoke.Call) {

@@ -47,7 +47,16 @@ type facts struct {
 	input       []byte
 	depth       int
 	correlation string
+	traceparent string // of the span that started the run; "": nobody traced that
 	created     time.Time
+}
+
+// headers are those of what started the run: what its steps emit goes on with that trace where nobody traces the steps.
+func (f *facts) headers() map[string]string {
+	if f.traceparent == "" {
+		return nil
+	}
+	return map[string]string{"traceparent": f.traceparent}
 }
 
 // key is that of the step in the journal.

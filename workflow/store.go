@@ -83,7 +83,7 @@ func (r *runner) claim(ctx context.Context, limit int) ([]*hand, error) {
 	defer cancel()
 	sent := time.Now()
 	rows, err := r.h.Own.Query(ctx, `select run_id, path, epoch, token, pos, attempt, deaths, state, coalesce(undo_key, ''), input::text, depth,
-			coalesce(correlation_id, ''), created_at, results::text, pending::text
+			coalesce(correlation_id, ''), created_at, results::text, pending::text, coalesce(traceparent, '')
 		from core_node.claim_runs($1, $2, $3, $4, $5)`, string(r.h.Namespace), []int64{r.def}, r.h.NodeID, limit, r.lease)
 	if err != nil {
 		return nil, db.Error(ctx, "claim_runs", err)
@@ -92,7 +92,7 @@ func (r *runner) claim(ctx context.Context, limit int) ([]*hand, error) {
 		h := &hand{r: r, facts: &facts{namespace: r.h.Namespace, workflow: r.flow.name}, journal: newJournal(), until: sent.Add(r.lease)}
 		var results, pending *string
 		err := row.Scan(&h.run, &h.path, &h.epoch, &h.token, &h.pos, &h.attempt, &h.deaths, &h.state, &h.undoKey, (*raw)(&h.facts.input),
-			&h.facts.depth, &h.facts.correlation, &h.facts.created, &results, &pending)
+			&h.facts.depth, &h.facts.correlation, &h.facts.created, &results, &pending, &h.facts.traceparent)
 		h.facts.id = h.run
 		h.journal.read(results, pending)
 		return h, err

@@ -40,6 +40,12 @@ func states(checks []Check) map[string]State {
 	return m
 }
 
+const (
+	aRun  = `select core.create_namespace('shop'); select core_node.register_workflow('shop', 'order', 1, '[{"name": "a", "kind": "step"}]'); select core.start_workflow('shop', 'order')`
+	aNode = `; select core_node.register_node('shop', 'n', true, '{x}', '{}', '{default}'); insert into core_private.node_capabilities (node_id, incarnation, kind, consumer, key)
+		select node_id, incarnation, 'workflow', '', 'order#' || (select def_id from core_private.workflow_definitions) from core.nodes`
+)
+
 // A fresh database, looked at by its installer. Clones have no pg_cron that fires, tests are superusers.
 func TestAFreshDatabase(t *testing.T) {
 	db := dbtest.New(t)
@@ -47,7 +53,7 @@ func TestAFreshDatabase(t *testing.T) {
 	want := map[string]State{
 		"connection": OK, "server version": OK, "pgmq": OK, "pg_cron": OK, "pg_cron preload": OK, "pg_cron database": Warn, "pg_partman": OK,
 		"privileges": Warn, "schema": OK, "partitions ahead": OK, "partition owners": OK, "default partition": OK, "lost queues": OK, "tick": OK, "pg_cron jobs": OK, "pg_cron runs": OK, "pg_cron load": OK, "sweeps": OK, "lost nodes": OK,
-		"dead letters": OK, "webhooks": OK, "consumers": OK, "SQL handlers": OK, "nexus:work": OK, "broadcasts": OK, "lanes": OK, "abandoned executions": OK, "watched tables": OK, "triggers": OK, "claims": OK, "queue tables": OK, "xmin horizon": OK, "locks": OK, "dead rows": OK, "wake-ups": OK, "clock": OK, "publications": OK, "stuck leases": OK, "last fetch": OK,
+		"dead letters": OK, "webhooks": OK, "consumers": OK, "SQL handlers": OK, "nexus:work": OK, "broadcasts": OK, "lanes": OK, "abandoned executions": OK, "watched tables": OK, "triggers": OK, "workflows": OK, "claims": OK, "queue tables": OK, "xmin horizon": OK, "locks": OK, "dead rows": OK, "wake-ups": OK, "clock": OK, "publications": OK, "stuck leases": OK, "last fetch": OK,
 	}
 	checks := examine(t, db.Owner)
 	if d := cmp.Diff(want, states(checks)); d != "" {
@@ -169,6 +175,14 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 			update core.broadcasts set emitted_at = emitted_at - interval '25 h'` + "; select core.run_sweep('broadcasts')", Warn, "shop/n1 has missed 1, which were removed by their age", "--keep-broadcasts"},
 		{"broadcasts", `select core.create_namespace('shop'); select core_node.register_node('shop', 'n1', true, '{}', '{"broadcasts": ["a"]}'); commit; select core.emit('shop', 'a', '1', '{"broadcast": true}');
 			update core.broadcasts set emitted_at = emitted_at - interval '1 s'` + "; update core_private.broadcast_cursors set cluster = 42, reset_at = core.now(), reset_reason = 'came from server 42'", Warn, "shop/n1 came from server 42", "nexus-node node cursors"},
+		{"workflows", aRun + `; update core_private.workflow_runs set status = 'compensation_failed', finished_at = core.now()`, Warn, "shop/order: 1 run half undone", "select core.retry_workflow('0"},
+		{"workflows", aRun, Warn, "shop/order: 1 run of version 1, and no live node has the workflow", "start a node that has workflow order"},
+		{"workflows", aRun + aNode + `; select core_node.register_workflow('shop', 'order', 2, '[{"name": "b", "kind": "step"}]'); update core_private.node_capabilities set key = 'order#' || (select max(def_id) from core_private.workflow_definitions) where kind = 'workflow'`,
+			Warn, "shop/order: 1 run of version 1, which no live node has or fits (definition_mismatch)", "core.workflow_waits.why"},
+		{"workflows", aRun + aNode + `; update core_private.workflow_cursors set state = 'P', due_at = null, deaths = 11`, Warn, "shop/order: 1 run parked", "select core.retry_workflow('0"},
+		{"workflows", aRun + aNode + `; update core_private.workflow_cursors set due_at = core.now() - interval '6 min'`, Warn, "shop/order: 1 run due for 5m0s and more, and not taken", "core.workflow_waits"},
+		{"workflows", aRun + aNode + `; update core_private.workflow_runs set status = 'compensating'; update core_private.workflow_cursors set state = 'S', due_at = null, sql_due_at = core.now() - interval '6 min'`,
+			Warn, "shop/order: 1 run due to be undone", "nexus:work"},
 		{"lanes", `select core.create_namespace('shop'); select core.outbox_register_queue('shop', 'moves', 2); select core.lane_pause('shop', 'moves', 1)`,
 			Warn, "shop/moves lane 1: paused", "select core.lane_resume('shop', 'moves', 1);"},
 		{"lanes", `select core.create_namespace('shop'); select core.outbox_register_queue('shop', 'moves', 1); select core.outbox_enqueue('shop', 'moves', 'x', 'text/plain');

@@ -32,6 +32,7 @@ var upkeep = []probe{
 	{name: "lanes", why: "all messages of a lane wait for the one that it stands at", rows: true, look: lookLanes},
 	{name: "abandoned executions", why: "a handler of requests did something, and whoever asked does not know it", rows: true, look: lookAbandoned},
 	{name: "triggers", why: "the deliveries of a trigger that nobody handles wait, and those of one that may not have them become dead letters", rows: true, look: lookTriggers},
+	{name: "workflows", why: "a run that is half undone, parked, or of code that no live node has goes on by itself never", rows: true, look: lookWorkflows},
 	{name: "claims", why: "somebody took dead letters to mend them, and did not", rows: true, look: lookClaims},
 	{name: "watched tables", why: "changes of a table whose watch is off, or lacks a trigger, fire nothing, and nobody is told", rows: true, look: lookWatched},
 	{name: "queue tables", why: "forced row security or triggers of others on a queue's table hide messages or slow every emit", look: lookQueueTables},

@@ -15,7 +15,7 @@ import (
 type Metrics struct {
 	delivered, retried, deadLettered, released, leasesLost, heldBack, requests, lanes *prometheus.CounterVec
 	running                                                                           *prometheus.GaugeVec
-	duration, pickupLag, claimBatch, requestDuration                                  *prometheus.HistogramVec
+	duration, pickupLag, claimBatch, requestDuration, stepDuration                             *prometheus.HistogramVec
 
 	vecs  []prometheus.Collector
 	asked map[string]*prometheus.Desc // made at each scrape, by name
@@ -44,6 +44,7 @@ func Register(reg prometheus.Registerer) (*Metrics, error) {
 	m.claimBatch = histogram(telemetry.ClaimBatch)
 	m.requests, m.requestDuration = counter(telemetry.Requests), histogram(telemetry.RequestDuration)
 	m.lanes = counter(telemetry.LaneMessages)
+	m.stepDuration = histogram(telemetry.StepDuration)
 	m.running = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: telemetry.HandlersRunning.Name, Help: telemetry.HandlersRunning.Help,
 	}, telemetry.HandlersRunning.Labels)
@@ -51,7 +52,7 @@ func Register(reg prometheus.Registerer) (*Metrics, error) {
 	for _, d := range []telemetry.Metric{
 		telemetry.EventsEmitted, telemetry.HeartbeatAge, telemetry.FetchAge, telemetry.Ready, telemetry.HandlersStuck, telemetry.QueueMessages,
 		telemetry.QueueOldest, telemetry.QueuesLost, telemetry.DeadLetters, telemetry.DeadLettersClaimed, telemetry.AbandonedExecutions, telemetry.Triggers, telemetry.TriggerDrops, telemetry.BroadcastLag, telemetry.BroadcastsMissed,
-		telemetry.LaneLag, telemetry.LaneLagSeconds, telemetry.LanesBlocked, telemetry.LaneBlocked, telemetry.LanePartitions, telemetry.SweepAge, telemetry.SweepInterval, telemetry.SweepFailures, telemetry.SampleAge,
+		telemetry.WorkflowRuns, telemetry.WorkflowDueLag, telemetry.WorkflowStranded, telemetry.LaneLag, telemetry.LaneLagSeconds, telemetry.LanesBlocked, telemetry.LaneBlocked, telemetry.LanePartitions, telemetry.SweepAge, telemetry.SweepInterval, telemetry.SweepFailures, telemetry.SampleAge,
 	} {
 		m.asked[d.Name] = prometheus.NewDesc(d.Name, d.Help, d.Labels, nil)
 	}

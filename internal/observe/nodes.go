@@ -60,7 +60,12 @@ type sample struct {
 	Claimed      float64            `json:"dead_letters_claimed"`
 	Triggers     map[string]float64 `json:"triggers"` // by state
 	TriggerDrops float64            `json:"trigger_drops"`
-	Broadcasts   struct {           // zero where no node handles any
+	Workflows    *struct {          // nil: the namespace has none
+		Runs     map[string]float64 `json:"runs"` // by status
+		DueLag   float64            `json:"due_lag_seconds"`
+		Stranded float64            `json:"stranded"`
+	} `json:"workflows"`
+	Broadcasts struct { // zero where no node handles any
 		Lag    float64 `json:"lag_seconds"`
 		Missed float64 `json:"missed"`
 	} `json:"broadcasts"`
@@ -163,6 +168,13 @@ func (m *Metrics) collectNodes(ch chan<- prometheus.Metric) {
 			gauge(telemetry.Triggers, v, name, state)
 		}
 		gauge(telemetry.DeadLettersClaimed, found.Claimed, name)
+		if flows := found.Workflows; flows != nil {
+			for status, v := range flows.Runs {
+				gauge(telemetry.WorkflowRuns, v, name, status)
+			}
+			gauge(telemetry.WorkflowDueLag, flows.DueLag, name)
+			gauge(telemetry.WorkflowStranded, flows.Stranded, name)
+		}
 		gauge(telemetry.QueuesLost, found.LostQueues, name)
 		gauge(telemetry.BroadcastLag, found.Broadcasts.Lag, name)
 		gauge(telemetry.BroadcastsMissed, found.Broadcasts.Missed, name)

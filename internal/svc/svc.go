@@ -55,6 +55,9 @@ type Host struct {
 	// Lanes notes what became of n messages of a consumer's lanes, or that there will be some; nil: nobody counts them.
 	Lanes func(consumer, result string, n int)
 
+	// Steps watches what is run for workflows; nil: nobody does.
+	Steps work.StepObserver
+
 	// Announce asks whoever writes to send wake-ups by key for so long; zero takes that back.
 	Announce func(ctx context.Context, key string, d time.Duration) error
 

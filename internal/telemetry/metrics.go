@@ -30,6 +30,7 @@ const (
 	LabelSweep     = "sweep"
 	LabelBy        = "by"
 	LabelStatus    = "status"
+	LabelWorkflow  = "workflow"
 )
 
 // OtherType is the event_type of what no handler's pattern tells.
@@ -72,6 +73,9 @@ var (
 		[]float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}}
 	LaneMessages = Metric{"nexus_lane_messages_total", Counter, append(perConsumer[:2:2], LabelResult),
 		"Messages of lanes by what became of them: handled, retried, dead, halted (its lane stands), released, split (one of several failed, and no attempt was used), or lost (settled after the lease had ended).", nil}
+	StepDuration = Metric{"nexus_workflow_step_duration_seconds", Histogram, []string{LabelNamespace, LabelWorkflow, LabelResult},
+		"Duration of one call of code of a workflow's step or compensation, by what became of it: ack, retry, reject, release, or late when it was given up first. Its count is that of steps.",
+		[]float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800}}
 	ClaimBatch = Metric{"nexus_claim_batch_deliveries", Histogram, perConsumer,
 		"Deliveries that one claim brought.", []float64{0, 1, 2, 5, 10, 20, 50, 100, 200}}
 )
@@ -106,6 +110,12 @@ var (
 		"Triggers by state: enabled, disabled or held.", nil}
 	TriggerDrops = Metric{"nexus_trigger_drops", Gauge, perSpace,
 		"What triggers did not deliver in the last 7 days, since the event lay too deep or the trigger was deleted; 10,001 means that many or more.", nil}
+	WorkflowRuns = Metric{"nexus_workflow_runs", Gauge, append(perSpace[:1:1], LabelStatus),
+		"Runs of workflows by status: open, compensating, completed, failed, compensation_failed, cancelled or timed_out, as long as they are kept; 10,001 means that many or more.", nil}
+	WorkflowDueLag = Metric{"nexus_workflow_due_lag_seconds", Gauge, perSpace,
+		"Time since the oldest run was due that no node has taken, among those whose workflow a live node has.", nil}
+	WorkflowStranded = Metric{"nexus_workflow_runs_stranded", Gauge, perSpace,
+		"Runs that have not ended and go by a form of their workflow that no live node has; 10,001 means that many or more. core.workflow_waits says why.", nil}
 	BroadcastLag = Metric{"nexus_broadcast_lag_seconds", Gauge, perSpace,
 		"Age of the oldest broadcast that a live node of the namespace has not handled; 0 where there is none, or no node handles broadcasts.", nil}
 	BroadcastsMissed = Metric{"nexus_broadcasts_missed", Gauge, perSpace,
@@ -134,9 +144,9 @@ var (
 func Metrics() []Metric {
 	return []Metric{
 		EventsEmitted, EventsDelivered, EventsRetried, EventsDeadLettered, EventsReleased, LeasesLost, ClaimsHeldBack,
-		HandlerDuration, HandlersRunning, PickupLag, ClaimBatch, LaneMessages, Requests, RequestDuration,
+		HandlerDuration, HandlersRunning, PickupLag, ClaimBatch, LaneMessages, Requests, RequestDuration, StepDuration,
 		HeartbeatAge, FetchAge, Ready, HandlersStuck,
 		QueueMessages, QueueOldest, QueuesLost, DeadLetters, DeadLettersClaimed, AbandonedExecutions, Triggers, TriggerDrops, BroadcastLag, BroadcastsMissed,
-		LaneLag, LaneLagSeconds, LanesBlocked, LaneBlocked, LanePartitions, SweepAge, SweepInterval, SweepFailures, SampleAge,
+		WorkflowRuns, WorkflowDueLag, WorkflowStranded, LaneLag, LaneLagSeconds, LanesBlocked, LaneBlocked, LanePartitions, SweepAge, SweepInterval, SweepFailures, SampleAge,
 	}
 }

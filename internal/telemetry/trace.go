@@ -33,6 +33,9 @@ const (
 	AttrDeferrals    = attribute.Key("nexus.deferrals")
 	AttrVerdict      = attribute.Key("nexus.verdict") // ack, retry, reject, release
 	AttrReason       = attribute.Key("nexus.reason")  // of a verdict
+	AttrWorkflow     = attribute.Key("nexus.workflow")
+	AttrRun          = attribute.Key("nexus.run_id")
+	AttrStep         = attribute.Key("nexus.step") // its key in the journal
 )
 
 // System is the value of AttrSystem.

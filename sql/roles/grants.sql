@@ -35,6 +35,7 @@ begin
       ('core_private.unread_of', '{nexus_reader}'),
       ('core_private.lanes_of_consumer', '{nexus_reader}'),
       ('core_private.definition_state', '{nexus_reader}'),
+      ('core_private.upcoming_runs', '{nexus_reader}'),
       ('core_private.why_not_run', '{nexus_reader}'),
       ('core_private.lane_state_of', '{nexus_reader}'),
       ('core_private.pending_of', '{nexus_reader}'),

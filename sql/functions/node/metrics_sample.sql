@@ -83,6 +83,7 @@ begin
                       from core.trigger_drops d
                      where d.namespace = p_namespace
                      limit 10001) d),
+            'workflows', core_private.workflow_counts(p_namespace),
             'broadcasts', (
                 select jsonb_build_object(
                            'lag_seconds', coalesce(extract(epoch from v_now - min(u.oldest)), 0),
@@ -126,4 +127,4 @@ begin
           from core_private.metric_samples m
          where m.namespace = p_namespace);
 end $$;
-comment on function core_node.metrics_sample(text, interval) is 'For nodes: the queues of a namespace by consumer (lost: its table is missing), how many queues are lost, its unresolved dead letters, those of them that are claimed, abandoned executions and what triggers dropped (each counted up to 10,001), its triggers by state, the lag of its broadcasts (null: no node handles any), its lanes by consumer, how many full partitions of lanes the database keeps, and the sweeps, counted at most once in p_max_age, whoever asks. Raises NX006, NX101, NX401, NX402.';
+comment on function core_node.metrics_sample(text, interval) is 'For nodes: the queues of a namespace by consumer (lost: its table is missing), how many queues are lost, its unresolved dead letters, those of them that are claimed, abandoned executions and what triggers dropped (each counted up to 10,001), its triggers by state, its runs of workflows (null: it has no workflow), the lag of its broadcasts (null: no node handles any), its lanes by consumer, how many full partitions of lanes the database keeps, and the sweeps, counted at most once in p_max_age, whoever asks. Raises NX006, NX101, NX401, NX402.';
