@@ -193,7 +193,8 @@ func Accept(ctx context.Context, q nexus.DBTX, run uuid.UUID, reason string) (ac
 	return accepted, err
 }
 
-// Fork starts a new run from the journal of another, up to and not including step. What it takes over it never undoes.
+// Fork starts a new run from the journal of another, up to and not including step: an outermost one, or one inside of a block by its key in the journal,
+// where other branches and items keep what they have done. What it takes over it never undoes.
 func Fork(ctx context.Context, q nexus.DBTX, run uuid.UUID, step string) (fork uuid.UUID, err error) {
 	var id string
 	err = db.Call(ctx, q, "fork_workflow", "select core.fork_workflow($1::text::uuid, $2::text, '{}')::text", []any{run.String(), step}, &id)

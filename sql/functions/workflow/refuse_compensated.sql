@@ -1,4 +1,4 @@
-create or replace function core_private.refuse_compensated(p_run uuid, p_steps text[])
+create or replace function core_private.refuse_compensated(p_run uuid, p_keys text[])
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -10,7 +10,7 @@ begin
       into v_key
       from core_private.workflow_journal j
      where j.run_id = p_run and right(j.key, 5) = '~undo' and j.status = 'c'
-       and (p_steps is null or split_part(left(j.key, -5), '#', 1) = any (p_steps))
+       and (p_keys is null or left(j.key, -5) = any (p_keys))
      limit 1;
     if found then
         raise exception using errcode = 'NX227', column = 'p_run_id',
@@ -18,4 +18,4 @@ begin
             hint = 'Start it anew: what was undone cannot be gone on with.';
     end if;
 end $$;
-comment on function core_private.refuse_compensated(uuid, text[]) is 'Raises NX227 where one of these steps, or any, was undone.';
+comment on function core_private.refuse_compensated(uuid, text[]) is 'Raises NX227 where what has one of these keys, or anything, was undone.';

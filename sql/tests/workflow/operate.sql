@@ -70,6 +70,7 @@ select throws_ok('select pg_temp.retry(1)', 'NX227', null, 'what was undone is n
 create function pg_temp.fork(p_step text) returns uuid language sql as $$ select core.fork_workflow(run_id, p_step) from r where n = 1 $$;
 select throws_ok($$select pg_temp.fork('l')$$, 'NX227', null, 'no fork behind what was undone');
 select throws_ok($$select pg_temp.fork('x')$$, 'NX117', null, 'nor from a step that is not there');
+select throws_ok($$select pg_temp.fork('m#9')$$, 'NX117', null, 'nor from an item that there was not');
 insert into r select 9, pg_temp.fork('u');
 select is((select string_agg(format('%s %s', key, inherited), ', ' order by ord) from core.workflow_steps join r using (run_id) where n = 9), 's t, m t, m#0 t, m#1 t, m#2 t', 'a fork has the journal up to the step');
 select is(pg_temp.is(9), 'open :R:2', 'and begins there');

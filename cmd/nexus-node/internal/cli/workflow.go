@@ -312,7 +312,8 @@ func newWorkflowFork(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "fork RUN STEP",
 		Short: "Start a new run from the journal of another, up to and not including a step",
-		Long: `Start a new run from the journal of another, up to and not including an outermost step. What it takes over it does not run again, and
+		Long: `Start a new run from the journal of another, up to and not including a step: an outermost one, or one inside of a block by its key in the
+journal, such as poll#3, where other branches and items keep what they have done. What it takes over it does not run again, and
 never undoes. The id of the new run is printed.`,
 		Example: "  nexus-node workflow fork 019a6f0e-8f0a-7cc2-9a51-3d1f0a4a7e55 charge",
 		Args:    cobra.ExactArgs(2),
