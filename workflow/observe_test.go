@@ -58,7 +58,7 @@ func TestStepsAreTracedAndCounted(t *testing.T) {
 		}
 		at := map[string]string{}
 		for _, a := range s.Attributes {
-			at[string(a.Key)] = a.Value.Emit()
+			at[string(a.Key)] = a.Value.String()
 		}
 		linked := len(s.Links) == 1 && s.Links[0].SpanContext.SpanID() == root.SpanContext().SpanID() && s.SpanContext.TraceID() != root.SpanContext().TraceID()
 		got = append(got, fmt.Sprintf("%s %s %s %s %t %t %t", s.Name, at["nexus.step"], at["nexus.attempt"], at["nexus.verdict"], s.Status.Code == codes.Error, linked, at["nexus.run_id"] == id.String()))
