@@ -15,7 +15,7 @@ import (
 type Metrics struct {
 	delivered, retried, deadLettered, released, leasesLost, heldBack, requests, lanes *prometheus.CounterVec
 	running                                                                           *prometheus.GaugeVec
-	duration, pickupLag, claimBatch, requestDuration, stepDuration                             *prometheus.HistogramVec
+	duration, pickupLag, claimBatch, requestDuration, stepDuration                    *prometheus.HistogramVec
 
 	vecs  []prometheus.Collector
 	asked map[string]*prometheus.Desc // made at each scrape, by name
