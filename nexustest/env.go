@@ -30,7 +30,7 @@ type Env struct {
 	db   *dbtest.DB
 	most int // deliveries a call of Work
 
-	faults faults
+	faults *faults
 }
 
 // New makes a database with the namespace ns, dropped when t ends. Its clock stands still at the time of the call.
@@ -38,7 +38,7 @@ func New(t testing.TB, ns nexus.Namespace) *Env {
 	t.Helper()
 	db := dbtest.New(t)
 	db.SetNow(db.Now().Truncate(time.Millisecond))
-	e := &Env{Emitter: queue.Emitter{Namespace: ns}, URL: db.Keep(), SuperuserURL: db.OwnerURL, t: t, db: db, most: most}
+	e := &Env{Emitter: queue.Emitter{Namespace: ns}, URL: db.Keep(), SuperuserURL: db.OwnerURL, t: t, db: db, most: most, faults: new(faults)}
 	var err error
 	if e.Pool, err = pgxpool.New(t.Context(), e.URL); err != nil {
 		t.Fatal(err)
