@@ -19,6 +19,10 @@ const (
 	lookedFor = 6 * time.Second
 	restFor   = 30 * time.Second
 
+	// doubtFor is how long an engine goes on claiming after it has asked emitters to call: one that looked before whether it should, and commits
+	// after the next claim, calls nobody.
+	doubtFor = time.Second
+
 	// busyFor is how long work must have come without a gap before emitters are spared the notifications.
 	busyFor = 200 * time.Millisecond
 
@@ -70,7 +74,7 @@ func (p *pace) claimed(now time.Time, n int, more bool) {
 		// Nodes that went idle together must not stay in step.
 		wait = time.Duration(float64(p.poll) * (1 + rand.Float64()/2))
 	}
-	if !p.announced.IsZero() && now.Sub(p.looked) < lookedFor {
+	if !p.announced.IsZero() && now.Sub(p.announced) >= doubtFor && now.Sub(p.looked) < lookedFor {
 		wait = restFor + rand.N(restFor/2)
 	}
 	p.next = now.Add(wait)

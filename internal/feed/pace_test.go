@@ -96,6 +96,12 @@ func TestAnIdleEngineRestsWhileALookoutIsAnswered(t *testing.T) {
 	}
 	p.lookedAt(now, false)
 	idle()
+	if wait := p.next.Sub(now); wait > 2*time.Second {
+		t.Errorf("a pause of %s although an emitter may have looked before it was asked to call, and not committed yet", wait)
+	}
+	now = now.Add(doubtFor)
+	p.lookedAt(now, false)
+	idle()
 	if wait := p.next.Sub(now); wait < restFor {
 		t.Errorf("a pause of %s with a lookout", wait)
 	}
