@@ -50,7 +50,7 @@ func lookWorkflows(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 		switch b.What {
 		case "failed":
 			say("half undone, since a compensation failed for good", statement("select core.retry_workflow(%s); -- as a member of nexus_operator, once what it needs is mended", literal(b.Run)),
-				or+statement("select core.accept_workflow(%s, 'REASON');", literal(b.Run)))
+				or+statement("select core.accept_workflow(%s, 'REASON'); -- as a member of nexus_operator", literal(b.Run)))
 		case "parked":
 			say("parked, since processes died in the step", advice("see what kills them, in the node's log"),
 				statement("select core.retry_workflow(%s); -- as a member of nexus_operator", literal(b.Run)))

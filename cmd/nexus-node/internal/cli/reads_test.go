@@ -101,7 +101,7 @@ var lines = map[string][]look{
 	"dlq list":             {{"", 540}, {"-n ns5", 1300}, {"--type type.7", 2600}},
 	"events attempts":      {{"01900000-0000-7000-8000-00000000beef", 20}},
 	"events list":          {{"", 810}, {"-n ns5 --type type.15", 730}, {"-n ns2", 5000}, {"-n ns1", 3000}, {"-n ns5", 5100}},
-	"outbox list":          {{"-n ns5", 400}},
+	"outbox list":          {{"-n ns5", 640}},
 	"workflow list":        {{"-n ns5", 3500}, {"-n ns5 --status failed", 3300}},
 	"workflow definitions": {{"-n ns5", 1600}},
 	"kv list":              {{"-n ns5 c", 2600}, {"-n ns1 c --prefix user/7", 2600}},
