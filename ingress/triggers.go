@@ -44,7 +44,7 @@ type Triggers struct {
 	Namespace nexus.Namespace
 
 	MaxBytes    int64        // of a body; 0: 8 MB
-	MaxInFlight int          // requests at once that passed their token, others are answered by 429; 0: 256
+	MaxInFlight int          // requests at once whose body is there, others are answered by 429; 0: 256
 	Logger      *slog.Logger // nil: slog.Default; neither tokens nor payloads are logged
 
 	known    atomic.Pointer[table]
@@ -73,16 +73,6 @@ func (h *Triggers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	most := int64(h.MaxInFlight)
-	if most == 0 {
-		most = defaultInFlight
-	}
-	defer h.inFlight.Add(-1)
-	if h.inFlight.Add(1) > most {
-		w.Header().Set("Retry-After", "1")
-		refuse(w, http.StatusTooManyRequests, "too many requests are under way")
-		return
-	}
 	body, ok := read(w, r, h.MaxBytes)
 	if !ok {
 		return
@@ -94,6 +84,17 @@ func (h *Triggers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	} else if !json.Valid(body) {
 		refuse(w, http.StatusBadRequest, "the body is not valid JSON")
+		return
+	}
+	// Not before the body is there: else callers that send theirs slowly would keep all others out.
+	most := int64(h.MaxInFlight)
+	if most == 0 {
+		most = defaultInFlight
+	}
+	defer h.inFlight.Add(-1)
+	if h.inFlight.Add(1) > most {
+		w.Header().Set("Retry-After", "1")
+		refuse(w, http.StatusTooManyRequests, "too many requests are under way")
 		return
 	}
 	for range mostStale {

@@ -213,6 +213,25 @@ func TestTriggersOfHTTP(t *testing.T) {
 		}
 	}
 
+	// who is slow with a body takes nobody's place
+	var slowly []net.Conn
+	for range 3 {
+		slow, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		slowly = append(slowly, slow)
+		if _, err := slow.Write([]byte("POST /price/tea HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{}")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := do("POST", "/price/tea", "{}", asJSON...); r.status != 200 {
+		t.Errorf("beside slow callers: %+v", r)
+	}
+	for _, c := range slowly {
+		_ = c.Close()
+	}
+
 	// too many, and callers that leave
 	leaving, leave := context.WithCancel(t.Context())
 	var left sync.WaitGroup

@@ -19,6 +19,7 @@ import (
 	"github.com/nexuspg/nexus/node"
 	"github.com/nexuspg/nexus/outbox"
 	"github.com/nexuspg/nexus/queue"
+	"github.com/nexuspg/nexus/workflow"
 )
 
 // scrape returns values by name and labels: of a histogram the number of its observations.
@@ -103,8 +104,17 @@ func TestMetrics(t *testing.T) {
 	db.Exec("select core.tick()")                                                                                   // sweeps have an age once they ran
 	db.Exec("select core.outbox_register_queue('shop', 'pay', 1)")
 	n.Add(outbox.HandleLeased("pay", func(context.Context, *outbox.Item) error { return nil }))
+	w := workflow.New[int, int]("count")
+	workflow.Step(w, "one", func(context.Context, *workflow.Run[int]) (int, error) { return 1, nil })
+	n.Add(w)
 	began := time.Now()
 	start(t, n)
+	db.Wait(`select count(*) = 1 from core.workflow_definitions`)
+	if _, _, err := w.Start(t.Context(), db.Pool, ns, 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	db.Wait(`select count(*) = 1 from core.workflow_runs where status = 'completed'`)
+	db.Exec("update core_private.metric_samples set sampled_at = '-infinity'") // what is counted seldom has not seen the workflow
 	for _, typ := range []string{"order.placed", "order.paid", "order.bad", "order.flaky", "slow", "stolen", "nobody"} {
 		emit(t, db, typ, nil)
 	}
@@ -121,7 +131,9 @@ func TestMetrics(t *testing.T) {
 		"handler_duration_seconds default order.* shop reject": 1,
 		"handler_duration_seconds default slow shop release":   1,
 		"handler_duration_seconds default stolen shop ack":     2,
-		running: 1,
+		"workflow_step_duration_seconds shop ack count":        1,
+		"workflow_runs shop completed":                         1,
+		running:                                                1,
 	}
 	var got map[string]float64
 	var missing string

@@ -246,11 +246,13 @@ func TestOrderedFromTheBeginning(t *testing.T) {
 	}
 	const keys = 6
 	var committed [keys][]int32
-	var did atomic.Int32
+	var did, moving atomic.Int32 // emits that ended; emitters that wait for no other
+	moving.Store(keys)
 	step := make(chan struct{}, 1)
 	var emitting sync.WaitGroup
 	for k := range keys {
 		emitting.Go(func() {
+			defer moving.Add(-1)
 			key, i := fmt.Sprintf("k%d", k), 0
 			for range rounds {
 				tx, err := db.Owner.Begin(t.Context())
@@ -267,9 +269,11 @@ func TestOrderedFromTheBeginning(t *testing.T) {
 					}
 				}
 				if rand.IntN(3) == 0 { // late: others commit in between
-					for target := did.Load() + keys; did.Load() < target && int(did.Load()) < (keys-1)*rounds; {
+					moving.Add(-1)
+					for target := did.Load() + keys; did.Load() < target && moving.Load() > 0; {
 						db.Exec("select pg_sleep(0.001)")
 					}
+					moving.Add(1)
 				}
 				if rand.IntN(4) == 0 {
 					_ = tx.Rollback(t.Context())

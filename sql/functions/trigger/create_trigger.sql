@@ -39,6 +39,10 @@ begin
                 'Give the name of a routed consumer.');
         end if;
         v_consumer := p_options ->> 'consumer';
+        if v_consumer = 'requests' then
+            perform core_private.fail_option('consumer', p_options -> 'consumer',
+                'That one is for requests alone. Give the name of a routed consumer.');
+        end if;
     end if;
     if jsonb_typeof(p_options -> 'enabled') <> 'boolean' then
         perform core_private.fail_option('enabled', p_options -> 'enabled', 'Give true or false.');

@@ -42,6 +42,16 @@ begin
         return;
     end if;
     if v_there.watch_id is null then
+        if exists (select from pg_trigger t
+                    where t.tgrelid = p_table and not t.tgisinternal and starts_with(t.tgname, 'nexus_watch_')
+                      and t.tgfoid <> all (array['core_node.note_rows()'::regprocedure,
+                                                 'core_node.note_row()'::regprocedure,
+                                                 'core_node.note_truncate()'::regprocedure])) then
+            raise exception using errcode = 'NX017', column = 'p_table',
+                message = format('table %s cannot be watched: it has a trigger nexus_watch_... that is not of Nexus',
+                                 p_table),
+                hint = 'Such a name would be taken: rename it.';
+        end if;
         insert into core.watched_tables (
             namespace, relation, collection, ops, columns, key, unchanged, emit, replica, by_row,
             registered_by_principal, registered_by, created_at)

@@ -30,7 +30,7 @@ select is(pg_temp.said('bad', jsonb_build_object('event', jsonb_build_object('pa
 select is(pg_temp.said('bad', jsonb_build_object('event', jsonb_build_object('pattern', 'a', 'contains', jsonb_build_object('a', repeat('x', 8000))))), 'NX014 contains', 'nor one that is long');
 select is(pg_temp.said('bad', p_target => t), 'NX006 p_target', coalesce(t, 'NULL') || ' is no target') from unnest(array[null, '', 'mail', 'go:*']) t;
 select is(pg_temp.said('bad', p_target => 'sql:none'), 'NX111 p_target', 'a function has to be there');
-select is(pg_temp.said('bad', p_options => o), e, o::text || ' is refused') from (values ('{"nope": 1}'::jsonb, 'NX004 nope'), ('{"retry": 1}', 'NX005 retry'), ('{"retry": {"max_attempts": 0}}', 'NX007 retry.max_attempts'), ('{"enabled": null}', 'NX005 enabled'), ('{"replace": 1}', 'NX005 replace'), ('{"consumer": 1}', 'NX005 consumer'), ('{"consumer": "default"}', 'NX212 p_consumer'), ('{"consumer": "No"}', 'NX008 p_consumer')) v(o, e);
+select is(pg_temp.said('bad', p_options => o), e, o::text || ' is refused') from (values ('{"nope": 1}'::jsonb, 'NX004 nope'), ('{"retry": 1}', 'NX005 retry'), ('{"retry": {"max_attempts": 0}}', 'NX007 retry.max_attempts'), ('{"enabled": null}', 'NX005 enabled'), ('{"replace": 1}', 'NX005 replace'), ('{"consumer": 1}', 'NX005 consumer'), ('{"consumer": "requests"}', 'NX005 consumer'), ('{"consumer": "default"}', 'NX212 p_consumer'), ('{"consumer": "No"}', 'NX008 p_consumer')) v(o, e);
 select is(pg_temp.said('bad', p_namespace => 'closed'), 'NX402 p_namespace', 'a restricted namespace needs a grant');
 select is(pg_temp.said('bad', p_namespace => 'none'), 'NX101 p_namespace', 'a namespace that is there');
 set session authorization t_producer;

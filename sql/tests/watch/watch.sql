@@ -20,6 +20,9 @@ create temporary table temporary (a integer); create table app.p (id integer, k 
 create table app.up (a integer); create table app.down () inherits (app.up);
 select is(pg_temp.said(t), 'NX017 p_table table ' || t || ' cannot be watched: ' || why, t) from (values ('app.v', 'it is a view'), ('app.m', 'it is a view'), ('app.s', 'it is no table'), ('temporary', 'it is temporary'), ('app.p1', 'it is a partition: watch app.p'), ('app.up', 'it inherits, or others inherit from it'), ('app.down', 'it inherits, or others inherit from it'), ('pg_class', 'it is one of Nexus or of Postgres')) x(t, why);
 select is(pg_temp.said('app.t', p_options => o), e, o::text || ' is refused') from (values ('{"columns": ["a"]}'::jsonb, 'NX017 p_table table app.t has no column a'), ('{"key": ["b"]}', 'NX017 p_table table app.t has no column b'), ('{"columns": "A"}', 'NX005 columns'), ('{"key": [1]}', 'NX005 key'), ('{"ops": ["truncate"]}', 'NX005 ops'), ('{"emit": 1}', 'NX005 emit'), ('{"unchanged": null}', 'NX005 unchanged'), ('{"replica": "x"}', 'NX005 replica'), ('{"lock_timeout": 5}', 'NX005 lock_timeout'), ('{"nope": 1}', 'NX004 nope')) v(o, e);
+create function app.mine() returns trigger language plpgsql as 'begin return null; end'; create trigger nexus_watch_insert after insert on app.t for each row execute function app.mine();
+select is(pg_temp.said('app.t'), 'NX017 p_table table app.t cannot be watched: it has a trigger nexus_watch_... that is not of Nexus', 'no trigger of others is replaced');
+drop trigger nexus_watch_insert on app.t;
 select is(pg_temp.said('app.t', c), 'NX016 p_collection', coalesce(c, 'NULL') || ' is no collection') from unnest(array[null, '', 'a b']) c;
 select is(pg_temp.said(null), 'NX017 p_table table NULL cannot be watched: it does not exist', 'NULL is no table');
 select is(pg_temp.said('app.t', p_namespace => 'none'), 'NX101 p_namespace', 'a namespace that is there');

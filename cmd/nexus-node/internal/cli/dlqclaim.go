@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"time"
@@ -65,11 +66,12 @@ func (s *session) printClaimed(claimed []deadletter.Claimed) error {
 	rows := make([][]string, len(claimed))
 	for i, c := range claimed {
 		var envelope struct {
-			EventType string `json:"eventType"`
+			EventType  string `json:"eventType"`
+			SourceType string `json:"sourceType"`
 		}
 		_ = json.Unmarshal(c.Envelope, &envelope) // what was no envelope has no type
 		rows[i] = []string{
-			strconv.FormatInt(c.ID, 10), c.Token.String(), c.Deadline.Format(time.RFC3339), envelope.EventType, strconv.Itoa(c.Attempts), c.LastError, string(c.Payload),
+			strconv.FormatInt(c.ID, 10), c.Token.String(), c.Deadline.Format(time.RFC3339), cmp.Or(envelope.SourceType, envelope.EventType), strconv.Itoa(c.Attempts), c.LastError, string(c.Payload),
 		}
 	}
 	return s.printTable([]string{"dead_letter_id", "claim_token", "deadline", "event_type", "attempts", "last_error", "payload"}, rows)
