@@ -29,7 +29,7 @@ func TestExamplesRun(t *testing.T) {
 		"10_request":    `^tea and a cup are 500 cents\nnothing: 422, the basket is empty\n$`,
 		"11_workflow":   `^payment approved by ann\ncard declined\n1 left of 2\n$`,
 		"12_trip":       `^not needed any more: room 7\nno trip: nobody has approved it\n$`,
-		"12_outbox":     `^handled 5\nanna 250\nbert 60\n$`,
+		"13_outbox":     `^handled 5\nanna 250\nbert 60\n$`,
 		"5_schedule":    `(?s)closing the day of account main, task \S+\nhandled 1\n$`,
 	}
 	more := map[string][]string{"7_webhook": {"nexus_operator"}}
@@ -60,7 +60,7 @@ func TestExamplesRun(t *testing.T) {
 			case "3_databasesql":
 			case "11_workflow", "12_trip": // which emit nothing
 				settled = `select count(*) = 0 from core_private.workflow_cursors`
-			case "12_outbox":
+			case "13_outbox":
 				settled = `select sum(lag) = 0 and sum(seq) = 5 from core.lane_status`
 			default:
 				settled += ` having (select sum(queue_length) from core.queue_metrics where queue_name not like '%_dlq') = 0`

@@ -1,10 +1,10 @@
-// Command 12_outbox books the movements of two accounts in their order. With the argument book it only handles what is there.
+// Command 13_outbox books the movements of two accounts in their order. With the argument book it only handles what is there.
 //
 // The queue and the table are setup: an administrator makes them once, and the program runs as a login in the roles nexus_producer and nexus_consumer.
 //
 //	psql "$NEXUS_DATABASE_URL" -c "select core.create_namespace('example_bank')" -c "select core.outbox_register_queue('example_bank', 'moves', 4, '{\"exhausted\": \"halt\", \"retry\": {\"max_attempts\": 1}}')" \
 //	  -c "create table public.example_balance (account text primary key, cents bigint not null check (cents >= 0))" -c "grant select, insert, update on public.example_balance to public"
-//	go run ./examples/12_outbox "$NEXUS_DATABASE_URL"
+//	go run ./examples/13_outbox "$NEXUS_DATABASE_URL"
 package main
 
 import (
