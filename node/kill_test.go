@@ -231,7 +231,10 @@ func TestKilledNodesLoseAndDoubleNothing(t *testing.T) {
 // untilBuried starts one process after the other, until one of them buries the message that killed those before.
 func untilBuried(t *testing.T, db *dbtest.DB, mode string) {
 	t.Helper()
-	buried := func() bool { return dbtest.Get[bool](db, `select exists (select from core.dead_letters)`) }
+	buried := func() bool {
+		// Company that the end of this process met alone in hand would have another attempt.
+		return dbtest.Get[bool](db, `select exists (select from core.dead_letters)`) && (!strings.HasSuffix(mode, "company") || dbtest.Get[bool](db, queueEmpty))
+	}
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for deaths := 1; !buried(); deaths++ {
