@@ -196,6 +196,7 @@ func (f *Feed) Resting() bool {
 func (f *Feed) Claiming() (woken, rare bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.pace.claiming(time.Now())
 	woken, f.pace.wake = f.pace.wake, false
 	return woken, f.pace.rare()
 }
@@ -232,6 +233,7 @@ func (f *Feed) Announcement(now time.Time) time.Duration {
 		return announceFor
 	case f.pace.callOff(now):
 		f.pace.announced = time.Time{}
+		f.pace.next = now // it may have rested, since it counted on being called
 		return -1
 	}
 	return 0

@@ -26,6 +26,9 @@ const (
 	// busyFor is how long work must have come without a gap before emitters are spared the notifications.
 	busyFor = 200 * time.Millisecond
 
+	// gapFor is a gap between two claims in which an engine had nothing to do. One that is called makes no empty claims by which to tell.
+	gapFor = 40 * time.Millisecond
+
 	// rareFrom is the pause from which on claims count as rare.
 	rareFrom = 250 * time.Millisecond
 
@@ -43,6 +46,7 @@ type pace struct {
 	pause time.Duration // after the next empty claim
 	empty int           // claims in a row that brought nothing
 	busy  time.Time     // since when each claim brought something, zero if the last one did not
+	ended time.Time     // of the last claim
 	wake  bool          // somebody called since the last claim
 
 	held    time.Time // limits leave no room before, whoever calls
@@ -52,8 +56,16 @@ type pace struct {
 	looked    time.Time // when the lookout was last answered, zero if it is not trusted
 }
 
+// claiming learns when a claim begins.
+func (p *pace) claiming(now time.Time) {
+	if now.Sub(p.ended) > gapFor {
+		p.busy = time.Time{}
+	}
+}
+
 // claimed learns from a claim that brought n items; more says that there is surely more.
 func (p *pace) claimed(now time.Time, n int, more bool) {
+	p.ended = now
 	if n > 0 {
 		p.empty, p.pause = 0, firstPause
 		if p.busy.IsZero() {
@@ -84,7 +96,7 @@ func (p *pace) claimed(now time.Time, n int, more bool) {
 // heldBack learns from a claim for which limits left no room for more than the n items that it brought. There is enough to do, so
 // nobody need call.
 func (p *pace) heldBack(now time.Time, n int, wait time.Duration) {
-	p.empty = 0
+	p.empty, p.ended = 0, now
 	if p.busy.IsZero() {
 		p.busy = now
 	}

@@ -69,6 +69,25 @@ func TestEmittersAreAskedToCallOnlyWhileIdle(t *testing.T) {
 	if p.callOff(later.Add(time.Second)) {
 		t.Error("called off by claims that bring nothing, slow as they are")
 	}
+	for range 10 {
+		later = later.Add(gapFor + time.Millisecond)
+		p.claiming(later)
+		p.claimed(later, 1, false)
+		if p.callOff(later) {
+			t.Fatal("called off by events that come one by one, between which it rests")
+		}
+	}
+}
+
+// holds: E5-idle (who is called no more looks by itself)
+func TestWhoCallsOffLooksAtOnce(t *testing.T) {
+	f := New(Config{Poll: time.Second})
+	now := time.Now()
+	f.pace.announced, f.pace.busy, f.pace.looked = now.Add(-time.Minute), now.Add(-time.Second), now
+	f.Claimed(now, 1, false)
+	if f.Announcement(now) >= 0 || !f.Due(now) {
+		t.Errorf("called off, and the next claim is in %s", f.Next().Sub(now))
+	}
 }
 
 func TestBackoff(t *testing.T) {
