@@ -25,8 +25,7 @@ begin
         perform core_private.fail_delayed(v_name);
     end if;
     v_id := nextval('core_private.lane_message_id_seq');
-    v_lane := v_lanes[1 + coalesce((core_private.lanes_of_keys(array[v_key], cardinality(v_lanes)))[1],
-                                   (v_id % cardinality(v_lanes))::integer)];
+    v_lane := core_private.lane_of(v_lanes, v_key, v_id);
     insert into core_private.lane_messages (lane_id, id, xid, key, body, body_type, headers, created_at)
     values (v_lane, v_id, v_xid, v_key, convert_to(p_message::text, 'UTF8'), p_event_type, p_headers, p_now);
     perform core_private.wake(core_private.outbox_key(p_namespace, v_name), p_now);

@@ -7,12 +7,11 @@ set search_path = pg_catalog, pg_temp
 as $$
     select format($q$,
         l%1$s as materialized (
-            select x.ids, cardinality(x.ids) as n
+            select x.ids
               from (%3$s) x(ids)),
         q%1$s as (
             insert into core_private.lane_messages (lane_id, id, xid, key, body, body_type, headers, created_at)
-            select l.ids[1 + coalesce((core_private.lanes_of_keys(array[e.message ->> 'orderingKey'], l.n))[1],
-                                      (e.%2$s %% l.n)::integer)],
+            select core_private.lane_of(l.ids, e.message ->> 'orderingKey', e.%2$s),
                    e.%2$s, pg_current_xact_id(), e.message ->> 'orderingKey', convert_to(e.message::text, 'UTF8'),
                    e.event_type, e.headers, %4$s
               from src e

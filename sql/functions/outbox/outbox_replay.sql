@@ -35,8 +35,7 @@ begin
           from ended e),
     sent as (
         insert into core_private.lane_messages (lane_id, id, xid, key, body, body_type, created_at)
-        select v_queue.lane_ids[1 + coalesce((core_private.lanes_of_keys(array[d.key], v_queue.lanes))[1],
-                                             (d.id % v_queue.lanes)::integer)],
+        select core_private.lane_of(v_queue.lane_ids, d.key, d.id),
                d.id, pg_current_xact_id(), d.key, d.body, d.body_type, v_now
           from drawn d
         returning 1)

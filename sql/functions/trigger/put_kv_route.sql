@@ -10,7 +10,7 @@ begin
     select t.trigger_id, t.namespace, d.collection,
            d.ops || case when 'delete' = any (d.ops) then '{truncate}' else '{}' end::text[], d.columns, d.filter,
            case t.mode when 'sync' then '' else c.queue_name end,
-           jsonb_build_object('triggerId', t.trigger_id, 'trigger', t.name, 'eventType', t.target),
+           core_private.trigger_marks(t),
            jsonb_build_object('nexus-retry', core_private.trigger_policy(t.trigger_id))
       from core.triggers t
       join core.kv_trigger_details d on d.trigger_id = t.trigger_id

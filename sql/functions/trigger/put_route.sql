@@ -9,15 +9,14 @@ begin
     insert into core_private.event_routes (
         trigger_id, namespace, pattern, filter_key, filter, target, queue_name, marks, headers)
     select t.trigger_id, t.namespace, d.pattern, core_private.filter_key(d.filter), d.filter, t.target, c.queue_name,
-           jsonb_build_object('triggerId', t.trigger_id, 'trigger', t.name, 'eventType', t.target),
+           core_private.trigger_marks(t),
            jsonb_build_object('nexus-retry', core_private.trigger_policy(t.trigger_id))
       from core.triggers t
       join core.event_trigger_details d on d.trigger_id = t.trigger_id
       join core.consumers c on c.namespace = t.namespace and c.name = t.consumer
      where t.trigger_id = new.trigger_id and t.mode <> 'sync' and t.enabled;
     insert into core_private.sync_routes (trigger_id, namespace, pattern, filter_key, filter, marks)
-    select t.trigger_id, t.namespace, d.pattern, '', d.filter,
-           jsonb_build_object('triggerId', t.trigger_id, 'trigger', t.name, 'eventType', t.target)
+    select t.trigger_id, t.namespace, d.pattern, '', d.filter, core_private.trigger_marks(t)
       from core.triggers t
       join core.event_trigger_details d on d.trigger_id = t.trigger_id
      where t.trigger_id = new.trigger_id and t.mode = 'sync' and t.enabled;
