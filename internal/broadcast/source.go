@@ -6,13 +6,10 @@
 package broadcast
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -72,12 +69,7 @@ func (m *delivery) Handed(leased bool) *nexus.Delivery {
 	if !leased && !m.ours {
 		m.ours = true
 	}
-	d := m.d
-	d.Payload = bytes.Clone(d.Payload)
-	d.Tags = slices.Clone(d.Tags)
-	d.Headers = maps.Clone(d.Headers)
-	nexus.Bind(&d, m)
-	return &d
+	return work.Copy(m.d, m)
 }
 
 // Alone implements [work.Item].
@@ -94,10 +86,7 @@ func (m *delivery) fence() []any { return []any{m.node, m.from.Holder.String(), 
 // AckIn settles it in the transaction that q points to. Whether that commits is not known here.
 func (m *delivery) AckIn(ctx context.Context, q nexus.DBTX) error {
 	if m.ours {
-		return &nexus.Error{
-			Op: "ack", Code: nexus.CodeArgumentValue, Field: "d", Message: "this delivery is settled by the transaction that its handler runs in",
-			Hint: "return nil: writes and acknowledgement commit together",
-		}
+		return work.SettledByNode()
 	}
 	if err := db.Do(ctx, q, "ack", ackCall, m.fence()...); err != nil {
 		return err

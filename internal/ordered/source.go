@@ -5,11 +5,9 @@
 package ordered
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -62,12 +60,7 @@ func (m *delivery) Handed(leased bool) *nexus.Delivery {
 	if !leased && !m.ours {
 		m.ours = true
 	}
-	d := m.d
-	d.Payload = bytes.Clone(d.Payload)
-	d.Tags = slices.Clone(d.Tags)
-	d.Headers = maps.Clone(d.Headers)
-	nexus.Bind(&d, m)
-	return &d
+	return work.Copy(m.d, m)
 }
 
 // Alone implements [work.Item]: a lane has one event in hand, so a death is counted where it belongs.
@@ -87,10 +80,7 @@ func (m *delivery) Due() time.Time {
 // AckIn settles it in the transaction that q points to. Whether that commits is not known here.
 func (m *delivery) AckIn(ctx context.Context, q nexus.DBTX) error {
 	if m.ours {
-		return &nexus.Error{
-			Op: "ack", Code: nexus.CodeArgumentValue, Field: "d", Message: "this delivery is settled by the transaction that its handler runs in",
-			Hint: "return nil: writes and acknowledgement commit together",
-		}
+		return work.SettledByNode()
 	}
 	text, err := verdicts([]work.Result{{Item: m}})
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -64,12 +63,7 @@ func (m *delivery) Handed(leased bool) *nexus.Delivery {
 	if !leased && !m.ours {
 		m.ours = true
 	}
-	d := m.d
-	d.Payload = bytes.Clone(d.Payload)
-	d.Tags = slices.Clone(d.Tags)
-	d.Headers = maps.Clone(d.Headers)
-	nexus.Bind(&d, m)
-	return &d
+	return work.Copy(m.d, m)
 }
 
 // Alone implements [work.Item].
@@ -109,10 +103,7 @@ func AckIn(ctx context.Context, q nexus.DBTX, d *nexus.Delivery) error {
 			Hint: "give the one that the handler was called with",
 		}
 	case m.ours:
-		return &nexus.Error{
-			Op: "ack", Code: nexus.CodeArgumentValue, Field: "d", Message: "this delivery is settled by the transaction that its handler runs in",
-			Hint: "return nil: writes and acknowledgement commit together",
-		}
+		return work.SettledByNode()
 	}
 	if err := db.Do(ctx, q, "ack", ackCall, m.ackArgs()...); err != nil {
 		return err
