@@ -246,13 +246,19 @@ func TestOrderedFromTheBeginning(t *testing.T) {
 	}
 	const keys = 6
 	var committed [keys][]int32
-	var did, moving atomic.Int32 // emits that ended; emitters that wait for no other
-	moving.Store(keys)
-	step := make(chan struct{}, 1)
+	var mu sync.Mutex
+	stepped := sync.NewCond(&mu)
+	did, moving := 0, keys // transactions that ended; emitters that wait for no other
+	change := func(ended, moves int) {
+		mu.Lock()
+		defer mu.Unlock()
+		did, moving = did+ended, moving+moves
+		stepped.Broadcast()
+	}
 	var emitting sync.WaitGroup
 	for k := range keys {
 		emitting.Go(func() {
-			defer moving.Add(-1)
+			defer change(0, -1)
 			key, i := fmt.Sprintf("k%d", k), 0
 			for range rounds {
 				tx, err := db.Owner.Begin(t.Context())
@@ -269,11 +275,13 @@ func TestOrderedFromTheBeginning(t *testing.T) {
 					}
 				}
 				if rand.IntN(3) == 0 { // late: others commit in between
-					moving.Add(-1)
-					for target := did.Load() + keys; did.Load() < target && moving.Load() > 0; {
-						db.Exec("select pg_sleep(0.001)")
+					change(0, -1)
+					mu.Lock()
+					for target := did + keys; did < target && moving > 0; {
+						stepped.Wait()
 					}
-					moving.Add(1)
+					mu.Unlock()
+					change(0, 1)
 				}
 				if rand.IntN(4) == 0 {
 					_ = tx.Rollback(t.Context())
@@ -282,17 +290,15 @@ func TestOrderedFromTheBeginning(t *testing.T) {
 				} else {
 					committed[k] = append(committed[k], mine...)
 				}
-				did.Add(1)
-				select {
-				case step <- struct{}{}:
-				default:
-				}
+				change(1, 0)
 			}
 		})
 	}
 	at := func(share int) { // of what is emitted
-		for int(did.Load()) < keys*rounds*share/10 {
-			<-step
+		mu.Lock()
+		defer mu.Unlock()
+		for did < keys*rounds*share/10 {
+			stepped.Wait()
 		}
 	}
 	at(3)

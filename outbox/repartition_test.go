@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,7 +36,7 @@ func TestRepartition(t *testing.T) {
 		t.Fatal(err)
 	}
 	const keys, each = 4, 40
-	var did atomic.Int32
+	did := make(chan struct{}, keys*each)
 	var producing sync.WaitGroup
 	for k := range keys {
 		producing.Go(func() {
@@ -46,13 +45,13 @@ func TestRepartition(t *testing.T) {
 				if _, err := outbox.Enqueue(t.Context(), db.Owner, ns, m); err != nil {
 					t.Error(err)
 				}
-				did.Add(1)
+				did <- struct{}{}
 			}
 		})
 	}
-	for i, lanes := range []int{7, 1, 5} {
-		for did.Load() < int32(keys*each*(i+1)/5) {
-			db.Exec("select pg_sleep(0.001)")
+	for _, lanes := range []int{7, 1, 5} {
+		for range keys * each / 5 {
+			<-did
 		}
 		if cut, err := outbox.Repartition(t.Context(), db.Owner, ns, "pay", lanes); !cut || err != nil {
 			t.Fatal(cut, err)
