@@ -31,6 +31,7 @@ var mutants = []mutant{
 	{"W2 what is said again is known", "core_private.is_committed", []string{"p_cursor.pos = p_pos + 1", "false"}, "workflow/linear", false},
 	{"W2 deaths are counted", "core_node.claim_runs", []string{"c.deaths + (c.token is not null)::integer", "c.deaths"}, "workflow/waits", false},
 	{"W2 and have an end", "core_node.claim_runs", []string{"c.deaths >= 10", "false"}, "workflow/waits", false},
+	{"W6 without runs nothing is due", "core_node.workflow_pace", []string{"min(greatest(n.due_at, v_now)) - v_now", "greatest(min(n.due_at) - v_now, '0')"}, "workflow/waits", false},
 	{"W3 attempts are told", "core_private.give_back", []string{"c.attempt + p_failed::integer", "c.attempt"}, "workflow/waits", false},
 	{"W4 the last first", "core_private.next_undo", []string{"order by j.ord desc", "order by j.ord"}, "workflow/branches", false},
 	{"W4 what was inherited is not undone", "core_private.next_undo", []string{"and not j.inherited", ""}, "workflow/operate", false},

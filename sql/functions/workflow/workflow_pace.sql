@@ -15,7 +15,8 @@ begin
         due := '0';
         return;
     end if;
-    due := (select greatest(min(n.due_at) - v_now, '0')
+    -- Inside of min(): greatest() passes over NULL, and without runs something would be due now.
+    due := (select min(greatest(n.due_at, v_now)) - v_now
               from core_private.workflow_definitions d
              cross join lateral (
                  select c.due_at

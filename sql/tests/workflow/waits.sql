@@ -16,10 +16,12 @@ create function pg_temp.wait(p_key text, p_kind text, p_for interval = null, p_u
   select w.outcome || coalesce(' ' || w.result::text, '') from c, core_node.wait_step(c.run_id, c.path, c.epoch, c.token, c.pos, 1, p_key, '{1}', p_kind, p_for, p_until, p_signal) w $$;
 create function pg_temp.fail(p_action text, p_policy jsonb = null, p_after interval = null) returns text language sql as $$
   select f.outcome || coalesce(' ' || (f.due_at - core_private.now())::text, '') from c, core_node.fail_step(c.run_id, c.path, c.epoch, c.token, c.pos, 1, 'b', '{3}', p_action, p_after, p_policy, 'error', 'oops') f $$;
+select is((select due from core_node.workflow_pace('shop', array(select def from d))), null::interval, 'without runs nothing is due, and nobody looks again at once');
 create temporary table r as select run_id from core.start_workflow('shop', 'w', '{}', '{"delay": "10 s"}');
 select is(pg_temp.claim(), 'none', 'a start delay');
 select is((select due from core_node.workflow_pace('shop', array(select def from d))), '10 s', 'whose end is known');
 select pg_temp.later('10 s');
+select is((select due from core_node.workflow_pace('shop', array(select def from d))), '0', 'then it is due');
 select is(pg_temp.claim(), ':0:0', 'due then');
 select throws_ok($$select pg_temp.wait('a', 'sleep', '40 years')$$, 'NX006', null, 'no wait of more than 30 years');
 select is(pg_temp.wait('a', 'sleep', '-1 s'), 'go {"until": "2030-01-01T00:00:09.000000Z"}', 'a time that is over: no wait');
