@@ -2,51 +2,18 @@ package deadletter
 
 import (
 	"context"
-	"time"
 
 	"github.com/nexuspg/nexus"
-	"github.com/nexuspg/nexus/internal/db"
 )
 
 // batchSize keeps a batch far below a second, so that what others want of its rows waits for no longer.
 const batchSize = 1000
 
 // ReplayAll is [Replay] in batches of 1,000 until the filter picks no more or its Limit is reached. On a pool each batch commits by
-// itself: stopped or killed half way, the same call goes on with the rest. The rate holds over all batches, and
-// begins behind what an earlier replay still has waiting in the namespace. each, if not nil, hears
-// the total after every batch. A dry run is done in batches, too, each undone.
+// itself: stopped or killed half way, the same call goes on with the rest, and the rate holds over all batches, those of
+// the killed one too. each, if not nil, hears the total after every batch. A dry run is done in batches, too, each undone.
 func ReplayAll(ctx context.Context, q nexus.DBTX, f Filter, opts *ReplayOptions, each func(Result)) (Result, error) {
-	var o ReplayOptions
-	if opts != nil {
-		o = *opts
-	}
-	if o.Rate > 0 && !o.DryRun {
-		ahead, err := waiting(ctx, q, f.Namespace)
-		if err != nil {
-			return Result{}, err
-		}
-		o.Delay = max(o.Delay, ahead)
-	}
-	begun := time.Now()
-	return batches(f, each, func(f Filter, sofar Result) (Result, error) {
-		next := o
-		if o.Rate > 0 {
-			// The first of this batch is due when the last of the one before has been for one step.
-			spread := o.Delay + time.Duration(float64(sofar.Done)/o.Rate*float64(time.Second))
-			next.Delay = max(spread-time.Since(begun), 0)
-		}
-		return Replay(ctx, q, f, &next)
-	})
-}
-
-// waiting is how far in the future the last delivery is that a replay has put off, so that one that was killed and goes on keeps its rate.
-func waiting(ctx context.Context, q nexus.DBTX, ns nexus.Namespace) (time.Duration, error) {
-	var seconds float64
-	err := db.Call(ctx, q, "replay_dead_letters", `select coalesce(extract(epoch from pg_catalog.max(l.due_at) - core.now()), 0)::float8
-		from core.queues q cross join lateral (
-			select d.due_at from core.delayed d where d.queue_name = q.queue_name and d.headers ? 'nexus-replay-of' order by d.due_at desc limit 1) l
-		where $1::text = '' or q.namespace = $1::text`, []any{string(ns)}, &seconds)
-	return time.Duration(seconds * float64(time.Second)), err
+	return batches(f, each, func(f Filter, _ Result) (Result, error) { return Replay(ctx, q, f, opts) })
 }
 
 // ResolveAll is [Resolve] in batches, as [ReplayAll].

@@ -39,7 +39,7 @@ type Filter struct {
 type ReplayOptions struct {
 	Payload json.RawMessage // delivered in place of the stored one; the Filter must name one id
 	DryRun  bool            // everything is done, counted and undone
-	Rate    float64         // deliveries a second, by due times that are that far apart; 0: all at once
+	Rate    float64         // deliveries a second, by due times that are that far apart, behind what replays have waiting in the namespace; 0: all at once
 	Delay   time.Duration   // before the first
 }
 

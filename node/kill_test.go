@@ -83,6 +83,18 @@ func child(url, mode string) error {
 		return n.Run(ctx)
 	case "limited leased", "limited On express", "limited OnBatch":
 		return limited(ctx, pool, mode)
+	case "looks back":
+		one := func(to string) func(context.Context, pgx.Tx, *nexus.Delivery) error {
+			return func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return effect(ctx, tx, d, to) }
+		}
+		n.Triggers().On("mail", one("mail")).Express = true
+		n.Subscribe("mailer", "a.*").On("a.*", one("mailer")).Express = true
+		go func() { // more often than a tick comes
+			for range time.Tick(100 * time.Millisecond) {
+				_, _ = pool.Exec(ctx, `select core.tick()`)
+			}
+		}()
+		return n.Run(ctx)
 	case "given":
 		ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM)
 		defer stop()

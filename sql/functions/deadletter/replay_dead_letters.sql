@@ -12,6 +12,7 @@ declare
     v_dry   boolean;
     v_gap   interval;
     v_first timestamptz;
+    v_name  text;
 begin
     perform core_private.check_option_keys(p_options, array['payload', 'dry_run', 'rate', 'delay']);
     if jsonb_typeof(p_options -> 'dry_run') <> 'boolean' then
@@ -48,6 +49,19 @@ begin
         perform core_private.fail_option('rate', p_options -> 'rate',
             format('%s events at this rate would take more than 30 days; raise it, or lower the limit.', matched));
     end if;
+    -- One after another, since what is put off becomes seen when it commits: a killed caller's last batch, too.
+    if v_gap is not null and not v_dry then
+        for v_name in
+            select distinct l.namespace from core.dead_letters l where l.dead_letter_id = any (v_ids) order by 1
+        loop
+            perform pg_advisory_xact_lock(hashtextextended('nexus replay ' || v_name, 0));
+            v_first := greatest(v_first, core_private.last_put_off(v_name) + v_gap);
+        end loop;
+        if v_first + v_gap * greatest(matched - 1, 0) > v_now + interval '60 days' then
+            perform core_private.fail_option('rate', p_options -> 'rate',
+                format('Earlier replays have the namespace busy until %s; raise it, or wait.', v_first));
+        end if;
+    end if;
     -- Really done, then undone: a dry run fails where the real one would.
     begin
         v_done := array(
@@ -83,4 +97,4 @@ begin
              group by w.why) s;
     return next;
 end $$;
-comment on function core.replay_dead_letters(jsonb, jsonb) is 'Delivers dead letters again, attempts starting afresh, and resolves them as replayed. Those that somebody holds a claim on are passed over. Filter: namespace, ids, source, type, reason, before, after, after_id, limit (1,000). Options: payload (edited, one id only), dry_run, rate (events a second: they become due one after another, promoted each second), delay (before the first). Scheduled events are due again at once. skips says why some were left, with the first ten ids of each reason. last_id as after_id goes on behind this batch. Raises NX003, NX004, NX005, NX008, NX009, NX101, NX401, NX402, NX601.';
+comment on function core.replay_dead_letters(jsonb, jsonb) is 'Delivers dead letters again, attempts starting afresh, and resolves them as replayed. Those that somebody holds a claim on are passed over. Filter: namespace, ids, source, type, reason, before, after, after_id, limit (1,000). Options: payload (edited, one id only), dry_run, rate (events a second: they become due one after another, promoted each second, and behind what replays still have waiting in their namespace), delay (before the first). Scheduled events are due again at once. skips says why some were left, with the first ten ids of each reason. last_id as after_id goes on behind this batch. Raises NX003, NX004, NX005, NX008, NX009, NX101, NX401, NX402, NX601.';

@@ -12,6 +12,22 @@ select is((select array_agg(message ->> 'payload' order by due_at) from core.del
 select is((select array_agg(replay_msg_id is null order by dead_letter_id) from core.dead_letters where resolution = 'replayed'), '{f,t,t}', 'the ledger knows the message, where there is one');
 select is((select done from core.replay_dead_letters('{"namespace": "shop"}', '{"rate": 10, "delay": "300 ms"}')), 1, 'the next batch');
 select is((select max(due_at) - core.now() from core.delayed), interval '300 ms', 'goes on where the first ended');
+-- behind what others put off, but not behind a retry of one of them that was set aside
+create function pg_temp.again(p_options text) returns interval language plpgsql as $$
+declare v_due interval; begin
+    insert into core.dead_letters (namespace, consumer, source_kind, source_ref, payload, attempts, failed_at, reason) values ('shop', 'default', 'delivery', to_jsonb(clock_timestamp()), '1', 1, core.now(), 'again');
+    perform core.replay_dead_letters('{"reason": "again"}', p_options::jsonb);
+    v_due := (select coalesce(max(due_at) - core.now(), '0') from core.delayed where message = '1');
+    delete from core.delayed where message = '1'; delete from pgmq.q_core_events_shop where message = '1';
+    return v_due;
+exception when sqlstate 'NX005' then return null; end $$;
+insert into core.delayed (due_at, queue_name, event_type, message, headers, msg_id, read_ct, enqueued_at) values (core.now() + interval '20 days', 'core_events_shop', 'x', '"x"', '{"nexus-replay-of": 1}', 99999, 1, core.now());
+select is(pg_temp.again('{"rate": 10}'), interval '400 ms', 'behind what others put off');
+select is(pg_temp.again('{}'), interval '0', 'without a rate at once');
+select is(pg_temp.again('{"rate": 10, "delay": "3 s"}'), interval '3 s', 'a delay that ends later counts');
+insert into core.delayed (due_at, queue_name, event_type, message, headers) values (core.now() + interval '70 days', 'core_events_shop', 'x', '"x"', '{"nexus-replay-of": 1}');
+select is(pg_temp.again('{"rate": 10}'), null, 'not behind months');
+delete from core.delayed where message = '"x"';
 update nexus_test.clock set shift = '250 ms';
 select is(core_node.promote_delayed(), 2, 'two have become due');
 select is((select string_agg(headers ->> 'nexus-round', '' order by msg_id) from pgmq.q_core_events_shop), '111', 'in their next round');
