@@ -90,6 +90,72 @@ func TestDeaths(t *testing.T) {
 	}
 }
 
+// holds: LN3 (what comes before the rebase)
+// Of a server whose transaction ids are greater: by its identifier, and, where it is a copy which has the same, by ids that have not been reached here. What is
+// enqueued before the lanes are rebased has ids of transactions that the old snapshots seem to have seen, and is handled once all the same.
+func TestEnqueuedBeforeTheRebase(t *testing.T) {
+	t.Parallel()
+	for name, cluster := range map[string]string{"another server": "1", "a copy of this one": "core_private.cluster_id()"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := newDB(t)
+			register(t, db, "pay", 1, nil)
+			register(t, db, "idle", 1, nil) // gives nothing away
+			enqueue(t, db, "pay", numbers(3)...)
+			if got := drained(t, db); !cmp.Equal(got, numbers(3)) {
+				t.Fatal(got)
+			}
+			db.Exec("update core_private.lane_messages set xid = (xid::text::bigint + 1000000000)::text::xid8")
+			db.Exec("update core_private.lanes set cluster = " + cluster + `, ver = ver + 1, done_next = (done_next::text::bigint + 1000000000)::text::xid8,
+				done = '2000000000:2000000000:' where done_next > '1'`)
+			enqueue(t, db, "pay", "before")
+			for _, call := range []string{
+				"core_node.fetch_lane((select lane_id from core.lane_status where queue = 'pay'), 'n', 10, '10 s')", "core.lane_skip('shop', 'pay', 0, 'x')",
+				"core.outbox_replay('shop', 'pay', '-infinity')",
+			} {
+				if _, err := db.Owner.Exec(t.Context(), "select "+call); err == nil || !strings.Contains(err.Error(), "NX509") {
+					t.Error(call, err)
+				}
+			}
+			if why := dbtest.Get[string](db, "select why from core.lane_status where queue = 'pay'"); !strings.HasPrefix(why, "restored") {
+				t.Error(why)
+			}
+			if n := dbtest.Get[int32](db, "select core.lanes_rebase()"); n == 0 {
+				t.Error("nothing was rebased")
+			}
+			if n := dbtest.Get[int32](db, "select core.lanes_rebase()"); n != 0 {
+				t.Error("again", n)
+			}
+			enqueue(t, db, "pay", "after")
+			if got := drained(t, db); !cmp.Equal(got, []string{"before", "after"}) {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+// drained are the bodies of what there is in the lane, which are done then, with a look that finds nothing behind them.
+func drained(t *testing.T, db *dbtest.DB) (bodies []string) {
+	t.Helper()
+	for {
+		seqs, _, token := fetched(t, db, 50)
+		if len(seqs) == 0 {
+			return bodies
+		}
+		rows, err := db.Owner.Query(t.Context(), "select convert_from(m.body, 'UTF8') from core_private.read_lane(core_private.lane_now($1), 50) m", theLane(db))
+		if err != nil {
+			t.Fatal(err)
+		}
+		some, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			t.Fatal(err)
+		}
+		bodies = append(bodies, some...)
+		db.Exec(`select core_node.settle_lane(l.lane_id, 'n', $1::text::uuid, l.seq, $2::int, (select max(id) from core_private.read_lane(core_private.lane_now(l.lane_id), $2::int)), 'release')
+			from core.lane_status l where l.lane_id = $3`, token, len(seqs), theLane(db))
+	}
+}
+
 // holds: LN3
 // Restored on another server, whose transaction ids are others: nothing is handed out until the lanes are rebased, and then nothing is lost
 // or repeated, whether it was enqueued before, between or after the snapshots of its lane.

@@ -434,7 +434,7 @@ var mutants = []mutant{
 	{"RS4 what was emitted here is new", "core_private.reset_cursor", []string{"v_seen := '1:1:';", ""}, "broadcast/reset", false},
 	{"ingress a token is found by what it is", "core_node.ingress_token", []string{"t.token_id = p_token_id and", ""}, "ingress/tokens", false},
 	{"ingress a name is one token's", "core.create_ingress_token", []string{"if not found then", "if false then"}, "ingress/tokens", false},
-	{"ordered what is late finds its lanes waiting", "core_private.lanes_wait", []string{"and exists (select from core_private.pending_in_lane(n, 1))", "and false"}, "ordered/writers", false},
+	{"ordered what is late finds its lanes waiting", "core_private.lanes_wait", []string{"or exists (select from core_private.pending_in_lane(n, 1))", ""}, "ordered/writers", false},
 	{"ordered the log goes to lanes of before", "core_private.backfill_consumer", []string{"select min(y.generation)", "select max(y.generation)"}, "ordered/writers", false},
 	{"ordered in the order of the log", "core_private.backfill_consumer", []string{"from (select * from mine order by mine.event_id) m)%s", "from (select * from mine order by mine.event_id desc) m)%s"}, "ordered/writers", false},
 	{"ordered a replay, too", "core.replay_events", []string{"where mine.n <= $13 order by mine.n) m)$q$", "where mine.n <= $13 order by mine.n desc) m)$q$"}, "ordered/writers", false},

@@ -78,7 +78,7 @@ begin
         v_before := v_lane;
         select * into v_owner from core_private.lane_owner(v_lane.lane_id, 'consume');
         continue when v_owner.namespace is null or not v_owner.active;
-        if v_lane.cluster <> core_private.cluster_id() then
+        if core_private.of_another_server(v_lane, core_private.cluster_id()) then
             perform core_private.fail_foreign_lane(p_consumer);
         end if;
         select *

@@ -9,8 +9,8 @@ begin
         insert into core_private.consumer_lanes (consumer_id, generation, lane)
         select p_consumer_id, p_generation, g from generate_series(0, p_lanes - 1) g
         returning lane_id)
-    insert into core_private.lanes (lane_id, ver, cluster, done, done_floor, done_next)
-    select m.lane_id, 0, core_private.cluster_id(), '1:1:', 0, '1'
+    insert into core_private.lanes (lane_id, ver, cluster, done, done_floor, done_next, done_top)
+    select m.lane_id, 0, core_private.cluster_id(), '1:1:', 0, '1', 0
       from made m
      order by m.lane_id;
     update core_private.outbox_queues q

@@ -42,7 +42,7 @@ begin
     v_top := coalesce(pg_sequence_last_value('core_private.lane_message_id_seq'), 0);
     v_now := core_private.now();
     v_lane := v_before;
-    if v_lane.cluster <> core_private.cluster_id() then
+    if core_private.of_another_server(v_lane, core_private.cluster_id()) then
         perform core_private.fail_foreign_lane(v_owner.queue_name);
     end if;
     if p_token is not null then
@@ -98,6 +98,7 @@ begin
             v_lane.done := v_lane.cur;
             v_lane.done_floor := v_lane.cur_floor;
             v_lane.done_next := v_lane.cur_next;
+            v_lane.done_top := v_lane.cur_top;
             v_lane.cur := null;
             v_lane.cur_floor := null;
             v_lane.cur_next := null;

@@ -22,7 +22,7 @@ begin
             hint = format('select core.lane_pause(%L, %L, %s); and again when it has ended.',
                           p_namespace, p_queue, p_lane);
     end if;
-    if v_lane.cluster <> core_private.cluster_id() then
+    if core_private.of_another_server(v_lane, core_private.cluster_id()) then
         perform core_private.fail_foreign_lane(p_queue);
     end if;
     select r.id into v_id from core_private.read_lane(v_lane, 1) r where v_lane.cur is not null;

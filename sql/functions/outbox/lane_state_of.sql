@@ -6,8 +6,8 @@ returns table (
 language sql stable security definer rows 1
 set search_path = pg_catalog, pg_temp
 as $$
-    select l.state, l.seq, l.cluster <> core_private.cluster_id(), l.suspect_until, l.attempts, l.last_error,
-           l.blocked_since, l.next_at, l.locked_by, l.locked_until, p.n, p.oldest
+    select l.state, l.seq, core_private.of_another_server(l, core_private.cluster_id()), l.suspect_until, l.attempts,
+           l.last_error, l.blocked_since, l.next_at, l.locked_by, l.locked_until, p.n, p.oldest
       from core_private.lane_now(p_lane_id) l
      cross join lateral (
         select count(*)::integer as n, min(x.created_at) as oldest

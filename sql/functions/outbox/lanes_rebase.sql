@@ -1,6 +1,9 @@
 -- Ids of transactions mean nothing on another server. What has ended is known by the old snapshots, which are compared
 -- with the old ids here for the last time: it is removed, and the rest is given the id of this transaction, which no
--- snapshot of before it sees. In the order of ids that is an order in which it may have been enqueued.
+-- snapshot of before it sees. In the order of ids that is an order in which it may have been enqueued. What was
+-- enqueued here since has ids beyond what the old snapshots can have seen.
+--
+-- Where one lane gives away that the database is of a copy of this server, which has its identifier, all are taken.
 create or replace function core.lanes_rebase()
 returns integer
 language plpgsql security definer
@@ -11,6 +14,7 @@ declare
     v_next    xid8;
     v_shot    pg_snapshot;
     v_lane    core_private.lanes;
+    v_copy    boolean;
     v_rebased integer := 0;
     r         record;
 begin
@@ -27,18 +31,25 @@ begin
     v_shot := pg_current_snapshot();
     v_next := pg_current_xact_id();
     v_floor := coalesce(pg_sequence_last_value('core_private.lane_message_id_seq'), 0);
+    v_copy := exists (
+        select
+          from core_private.consumer_lanes c
+         cross join lateral core_private.lane_now(c.lane_id) l
+         where l.cluster = core_private.cluster_id()
+           and core_private.of_another_server(l, core_private.cluster_id()));
     for r in select c.lane_id from core_private.consumer_lanes c order by c.lane_id loop
         v_lane := core_private.lock_lane(r.lane_id);
-        continue when v_lane.cluster = core_private.cluster_id();
+        continue when v_lane.cluster = core_private.cluster_id() and not v_copy;
         delete from core_private.lane_messages m
          where m.lane_id = v_lane.lane_id
-           and (pg_visible_in_snapshot(m.xid, v_lane.done)
+           and (m.id <= v_lane.done_top and pg_visible_in_snapshot(m.xid, v_lane.done)
                 or v_lane.cur is not null and m.id <= v_lane.pos and pg_visible_in_snapshot(m.xid, v_lane.cur));
         update core_private.lane_messages m set xid = v_next where m.lane_id = v_lane.lane_id;
         v_lane.cluster := core_private.cluster_id();
         v_lane.done := v_shot;
         v_lane.done_floor := v_floor;
         v_lane.done_next := (v_next::text::bigint + 1)::text::xid8;
+        v_lane.done_top := v_floor;
         v_lane.cur := null;
         v_lane.cur_floor := null;
         v_lane.cur_next := null;

@@ -28,7 +28,8 @@ begin
           from core.consumers c
          cross join lateral (
              select count(*) as lanes,
-                    count(*) filter (where (x.l).blocked_since is not null or (x.l).cluster <> v_cluster) as blocked,
+                    count(*) filter (where (x.l).blocked_since is not null
+                                           or core_private.of_another_server(x.l, v_cluster)) as blocked,
                     min((x.l).blocked_since) as blocked_since, min(p.created_at) as oldest
                from lane x
                left join lateral core_private.pending_in_lane(x.l, 1) p on true

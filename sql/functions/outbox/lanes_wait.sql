@@ -21,6 +21,7 @@ begin
                  from core_private.consumer_lanes l
                 cross join lateral core_private.lane_now(l.lane_id) n
                 where l.consumer_id = p_consumer_id and l.generation < p_generation
-                  and exists (select from core_private.pending_in_lane(n, 1)));
+                  and (core_private.of_another_server(n, core_private.cluster_id())
+                       or exists (select from core_private.pending_in_lane(n, 1))));
 end $$;
 comment on function core_private.lanes_wait(integer, integer) is 'Whether lanes of this generation have to wait for those of before, or for the log.';

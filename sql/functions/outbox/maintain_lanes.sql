@@ -51,7 +51,8 @@ begin
                   left join core_private.consumer_lanes c on c.lane_id = m.lane_id
                   left join lateral core_private.lane_now(c.lane_id) l on true
                  where c.lane_id is null
-                    or l.cluster = core_private.cluster_id() and pg_visible_in_snapshot(m.xid, l.done)
+                    or not core_private.of_another_server(l, core_private.cluster_id())
+                       and pg_visible_in_snapshot(m.xid, l.done)
                  limit 10000) x
          where m.id = x.id;
     end if;

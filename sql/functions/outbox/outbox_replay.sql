@@ -20,6 +20,13 @@ begin
     end if;
     v_ids := array(
         select l.lane_id from core_private.consumer_lanes l where l.consumer_id = v_queue.consumer_id);
+    if exists (
+        select
+          from unnest(v_ids) u(id)
+         cross join lateral core_private.lane_now(u.id) n
+         where core_private.of_another_server(n, core_private.cluster_id())) then
+        perform core_private.fail_foreign_lane(p_queue);
+    end if;
     perform pg_current_xact_id(); -- before an id is drawn
     with ended as materialized (
         select m.key, m.body, m.body_type
@@ -47,4 +54,4 @@ begin
     perform core_private.wake(core_private.outbox_key(p_namespace, p_queue), v_now);
     return v_sent;
 end $$;
-comment on function core.outbox_replay(text, text, timestamptz, text) is 'Enqueues again what was enqueued to an outbox queue from a time on and has ended, in its order and under new ids, and returns how many messages that are. Those of a partition that has been dropped, and of lanes that were cut anew since, are gone. Events of an ordered consumer: core.replay_events. Raises NX006, NX101, NX115, NX401, NX402.';
+comment on function core.outbox_replay(text, text, timestamptz, text) is 'Enqueues again what was enqueued to an outbox queue from a time on and has ended, in its order and under new ids, and returns how many messages that are. Those of a partition that has been dropped, and of lanes that were cut anew since, are gone. Events of an ordered consumer: core.replay_events. Raises NX006, NX101, NX115, NX401, NX402, NX509.';

@@ -9,7 +9,7 @@ as $$
 begin
     update core_private.lanes l
        set ver = l.ver + 1, cluster = p_lane.cluster, seq = p_lane.seq,
-           done = p_lane.done, done_floor = p_lane.done_floor, done_next = p_lane.done_next,
+           done = p_lane.done, done_floor = p_lane.done_floor, done_next = p_lane.done_next, done_top = p_lane.done_top,
            cur = p_lane.cur, cur_floor = p_lane.cur_floor, cur_next = p_lane.cur_next, cur_top = p_lane.cur_top,
            pos = p_lane.pos, handed = p_lane.handed, attempts = p_lane.attempts, last_error = p_lane.last_error,
            safe_until = p_lane.safe_until, suspect_until = p_lane.suspect_until, next_at = p_lane.next_at,

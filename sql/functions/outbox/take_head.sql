@@ -27,6 +27,7 @@ begin
         lane.done := lane.cur;
         lane.done_floor := lane.cur_floor;
         lane.done_next := lane.cur_next;
+        lane.done_top := lane.cur_top;
         lane.cur := null;
         lane.cur_floor := null;
         lane.cur_next := null;

@@ -7,13 +7,15 @@ set enable_seqscan = off
 set jit = off
 as $$
 declare
-    v_lane   core_private.lanes;
-    v_id     integer;
-    v_unseen boolean;
+    v_lane    core_private.lanes;
+    v_id      integer;
+    v_foreign boolean;
+    v_unseen  boolean;
 begin
     for v_id in select c.lane_id from core_private.consumer_lanes c order by c.lane_id loop
         v_lane := core_private.lane_now(v_id);
-        continue when v_lane.cluster = core_private.cluster_id() and pg_snapshot_xmin(v_lane.done) > p_xid;
+        v_foreign := core_private.of_another_server(v_lane, core_private.cluster_id());
+        continue when not v_foreign and pg_snapshot_xmin(v_lane.done) > p_xid;
         execute format($q$
             select exists (
                 select
@@ -24,8 +26,7 @@ begin
                            and ($3 is null or m.id > $4 or not pg_visible_in_snapshot(m.xid, $3))))
             $q$, p_relation)
            into v_unseen
-          using v_id, v_lane.done, v_lane.cur, v_lane.pos,
-                v_lane.cluster <> core_private.cluster_id();
+          using v_id, v_lane.done, v_lane.cur, v_lane.pos, v_foreign;
         if v_unseen then
             return v_id;
         end if;
