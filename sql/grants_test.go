@@ -54,7 +54,7 @@ func init() {
 
 // Tables and views of core that a role may read; nobody may write any, but for operators and
 // recurring tasks.
-const mayRead = `kv_trigger_details watched_tables watch_status workflow_definitions workflow_runs workflow_steps workflow_waits lane_status outbox_dead_letters outbox_incoming outbox_partitions outbox_processor outbox_status abandoned_executions inbox request_status audit_log blockers broadcast_cursors broadcasts consumer_status consumers cron_drift cron_job_runs cron_jobs dead_letter_claims dead_letter_groups dead_letters delayed delivery_errors error_codes event_log event_trigger_details dead_letter_trigger_details cron_trigger_details trigger_drops trigger_status triggers handlers kv kv_entries lost_queues
+const mayRead = `kv_trigger_details watched_tables watch_status workflow_definitions workflow_runs workflow_steps workflow_waits lane_status lane_partitions outbox_dead_letters outbox_incoming outbox_partitions outbox_processor outbox_status abandoned_executions inbox request_status audit_log blockers broadcast_cursors broadcasts consumer_status consumers cron_drift cron_job_runs cron_jobs dead_letter_claims dead_letter_groups dead_letters delayed delivery_errors error_codes event_log event_trigger_details dead_letter_trigger_details cron_trigger_details trigger_drops trigger_status triggers handlers kv kv_entries lost_queues
 	namespace_grants namespaces node_status nodes parked partitions pending_scheduled_events queue_metrics queues replays
 	scheduled_events scheduled_tasks scheduler_status settings sql_handlers sweep_status task_runs task_slots task_status unhandled_types
 	unresolved_counts unresolved_dead_letters upcoming webhook_status webhooks ingress_tokens`

@@ -189,6 +189,8 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 			update core_private.lanes set attempts = 3, last_error = 'boom', blocked_since = core.now() - interval '6 min'`, Warn, "shop/moves lane 0: message 1 failed: boom", "core.lane_skip"},
 		{"lanes", `select core.create_namespace('shop'); select core.outbox_register_queue('shop', 'moves', 1); update core_private.lanes set cluster = 42`,
 			Broken, "shop/moves was restored from another server", "select core.lanes_rebase();"},
+		{"lanes", `select core.create_namespace('shop'); select core.outbox_register_queue('shop', 'moves', 1); update core_private.lane_partitions p set xid = '3', full_at = core.now() - interval '2 h',
+			held_by = (select l.lane_id from core.lane_status l) where p.upper = 1000000`, Warn, "lane_messages_p0, for 02:00:00 by lane 0 of shop/moves", "core.lane_status"},
 		{"abandoned executions", `select core.create_namespace('shop'); insert into core.abandoned_executions (inbox_id, namespace, target, status, why, created_at)
 			select gen_random_uuid(), 'shop', 'go:price', 200, w, core.now() from unnest(array['nobody waits', 'nobody waits', 'not taken']) w`,
 			Warn, "shop/go:price ended 2 times when nobody waited, and 1 replies were not taken", "core.abandoned_executions"},

@@ -29,3 +29,17 @@ func Lanes(namespace, queue string) List {
 	}
 	return l
 }
+
+// LanePartitions lists full partitions of messages of lanes, each with those that keep it.
+func LanePartitions() List {
+	return List{
+		What: "list partitions of lanes",
+		SQL: `select partition, bytes, full_at, emptied_at, kind, namespace, queue, lane, pid, name, role_name, application, state, age,
+		        pg_catalog.concat_ws(' ', kind, pid, name) as keeper
+		   from core.lane_partitions`,
+		Names: []string{
+			"partition", "bytes", "full_at", "emptied_at", "kind", "namespace", "queue", "lane", "pid", "name", "role_name", "application", "state", "age", "keeper",
+		},
+		Keys: []Key{{"partition", "text"}, {"keeper", "text"}},
+	}
+}

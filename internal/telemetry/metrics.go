@@ -129,7 +129,7 @@ var (
 	LaneBlocked = Metric{"nexus_lane_blocked_seconds", Gauge, perConsumer,
 		"How long the lane has not gone on that was stopped first by a failure or a pause; 0 where none is.", nil}
 	LanePartitions = Metric{"nexus_lane_partitions_held", Gauge, nil,
-		"Full partitions of messages of lanes that are not dropped yet, of all namespaces: one goes when no lane has anything left in it.", nil}
+		"Full partitions of messages of lanes that have their messages yet, of all namespaces: they go when no lane has any left in it.", nil}
 	SweepAge = Metric{"nexus_sweep_age_seconds", Gauge, []string{LabelSweep},
 		"Time since a piece of upkeep last ran well, on any node or by pg_cron; since it was installed if it never did.", nil}
 	SweepInterval = Metric{"nexus_sweep_interval_seconds", Gauge, []string{LabelSweep},

@@ -5,7 +5,7 @@ named as (
     select format('%s.%I', c.oid::regclass, a.attname) as what, a.attname as name
       from pg_class c join pg_attribute a on a.attrelid = c.oid
      where c.relnamespace in ('core'::regnamespace, 'core_node'::regnamespace, 'core_private'::regnamespace) and c.relkind in ('r', 'p', 'v') and a.attnum > 0 and not a.attisdropped
-       and c.relname <> 'lane_status' and c.relname not like 'outbox\_%' -- a queue of an outbox is what its users call it
+       and c.relname not in ('lane_status', 'lane_partitions') and c.relname not like 'outbox\_%' -- a queue of an outbox is what its users call it
      union all
     select format('%s of %s', x.name, p.oid::regprocedure), x.name
       from pg_proc p cross join lateral unnest(p.proargnames, p.proargmodes) x (name, mode)

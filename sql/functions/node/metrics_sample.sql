@@ -99,7 +99,7 @@ begin
             'lane_partitions', (
                 select count(*)
                   from core_private.lane_partitions p
-                 where p.xid is not null),
+                 where p.xid is not null and p.emptied_at is null),
             'sweeps', (
                 select coalesce(
                            jsonb_agg(

@@ -1,5 +1,9 @@
--- A partition goes when nobody can write to it any more and no lane has anything left in it. Nobody is waited for: a
--- lock that is not to be had is for the next time, and so is all of it while somebody else is at it.
+-- A partition goes when nobody can write to it any more and no lane has anything left in it. To drop it takes a lock of
+-- the table that all who enqueue have locked until they commit, so where one of them is always about, that is never to
+-- be had at once: then the partition is emptied, for which its own lock does, that no writer has. The lock of all is
+-- waited for seldom, at the 1st, 2nd, 4th, 8th … try and then at each 64th, and never longer than lock_timeout, since
+-- whoever comes meanwhile waits behind. Other locks that are not to be had are for the next time, and so is all of it
+-- while somebody else is at it. What takes long is before the lock of all, which stays until the caller commits.
 create or replace function core_private.maintain_lanes()
 returns jsonb
 language plpgsql
@@ -7,18 +11,23 @@ set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
 as $$
 declare
-    v_last    bigint := coalesce(pg_sequence_last_value('core_private.lane_message_id_seq'), 0);
-    v_oldest  xid8;
-    v_made    integer := 0;
-    v_dropped text[] := '{}';
-    r         record;
+    v_now      timestamptz := core_private.now();
+    v_last     bigint := coalesce(pg_sequence_last_value('core_private.lane_message_id_seq'), 0);
+    v_oldest   xid8;
+    v_made     integer := 0;
+    v_ready    text[] := '{}';
+    v_emptied  text[] := '{}';
+    v_dropped  text[] := '{}';
+    v_lane     integer;
+    v_relation text;
+    r          record;
 begin
     if not exists (select from core_private.consumer_lanes) and v_last = 0 then
-        return jsonb_build_object('made', 0, 'dropped', v_dropped);
+        return jsonb_build_object('made', 0, 'emptied', v_emptied, 'dropped', v_dropped);
     end if;
     perform from core_private.locks l where l.name = 'lanes' for update skip locked;
     if not found then
-        return jsonb_build_object('made', 0, 'dropped', v_dropped);
+        return jsonb_build_object('made', 0, 'emptied', v_emptied, 'dropped', v_dropped);
     end if;
     begin
         v_made := core_private.make_lane_partitions(8);
@@ -27,22 +36,8 @@ begin
     end;
     perform core_private.retire_lanes();
     update core_private.lane_partitions p
-       set xid = pg_current_xact_id()
+       set xid = pg_current_xact_id(), full_at = coalesce(p.full_at, v_now)
      where p.xid is null and p.upper <= v_last + 1;
-    v_oldest := pg_snapshot_xmin(pg_current_snapshot());
-    for r in
-        select p.relation, p.xid from core_private.lane_partitions p where p.xid < v_oldest order by p.upper
-    loop
-        continue when core_private.unseen_in(r.relation, r.xid) is not null;
-        begin
-            lock table core_private.lane_messages in access exclusive mode nowait;
-            execute format('drop table core_private.%I', r.relation);
-            delete from core_private.lane_partitions p where p.relation = r.relation;
-            v_dropped := v_dropped || r.relation;
-        exception when lock_not_available then
-            null;
-        end;
-    end loop;
     -- What came when there was no partition for it.
     if exists (select from core_private.lane_messages_default) then
         delete from core_private.lane_messages_default m
@@ -56,6 +51,50 @@ begin
                  limit 10000) x
          where m.id = x.id;
     end if;
-    return jsonb_build_object('made', v_made, 'dropped', v_dropped);
+    v_oldest := pg_snapshot_xmin(pg_current_snapshot());
+    for r in
+        select p.relation, p.xid, p.held_by, p.emptied_at
+          from core_private.lane_partitions p
+         where p.xid < v_oldest
+         order by p.upper
+    loop
+        v_lane := null;
+        if r.emptied_at is null then
+            v_lane := core_private.unseen_in(r.relation, r.xid, r.held_by);
+        end if;
+        if v_lane is distinct from r.held_by then
+            update core_private.lane_partitions p set held_by = v_lane where p.relation = r.relation;
+        end if;
+        if v_lane is null then
+            v_ready := v_ready || r.relation;
+        end if;
+    end loop;
+    if v_ready <> '{}' then
+        begin
+            perform core_private.lock_lane_messages(v_ready[1]);
+            foreach v_relation in array v_ready loop
+                execute format('drop table core_private.%I', v_relation);
+            end loop;
+            delete from core_private.lane_partitions p where p.relation = any (v_ready);
+            v_dropped := v_ready;
+        exception when lock_not_available then
+            update core_private.lane_partitions p set tries = p.tries + 1 where p.relation = v_ready[1];
+            for r in
+                select p.relation
+                  from core_private.lane_partitions p
+                 where p.relation = any (v_ready) and p.emptied_at is null
+                 order by p.upper
+            loop
+                begin
+                    execute format('truncate core_private.%I', r.relation);
+                    update core_private.lane_partitions p set emptied_at = v_now where p.relation = r.relation;
+                    v_emptied := v_emptied || r.relation;
+                exception when lock_not_available then
+                    exit;
+                end;
+            end loop;
+        end;
+    end if;
+    return jsonb_build_object('made', v_made, 'emptied', v_emptied, 'dropped', v_dropped);
 end $$;
-comment on function core_private.maintain_lanes() is 'Makes partitions of lanes ahead, and drops those of which no lane has anything left; says which.';
+comment on function core_private.maintain_lanes() is 'Makes partitions of lanes ahead, and drops those of which no lane has anything left, or empties them where that cannot be had; says which.';

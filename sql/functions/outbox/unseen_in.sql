@@ -1,5 +1,6 @@
--- Of a lane whose done is beyond the partition's last transaction no message can be left.
-create or replace function core_private.unseen_in(p_relation text, p_xid xid8)
+-- Of a lane whose done is beyond the partition's last transaction no message can be left. The lane that had some at the
+-- last look is the first to be asked.
+create or replace function core_private.unseen_in(p_relation text, p_xid xid8, p_first integer)
 returns integer
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -12,7 +13,11 @@ declare
     v_foreign boolean;
     v_unseen  boolean;
 begin
-    for v_id in select c.lane_id from core_private.consumer_lanes c order by c.lane_id loop
+    for v_id in
+        select c.lane_id
+          from core_private.consumer_lanes c
+         order by (c.lane_id = p_first) is not true, c.lane_id
+    loop
         v_lane := core_private.lane_now(v_id);
         v_foreign := core_private.of_another_server(v_lane, core_private.cluster_id());
         continue when not v_foreign and pg_snapshot_xmin(v_lane.done) > p_xid;
@@ -33,4 +38,4 @@ begin
     end loop;
     return null;
 end $$;
-comment on function core_private.unseen_in(text, xid8) is 'A lane that has a message left in a partition; NULL if none has.';
+comment on function core_private.unseen_in(text, xid8, integer) is 'A lane that has a message left in a partition; NULL if none has.';

@@ -26,10 +26,10 @@ as $$
         ('watches', 'core_private.sweep_watches()', '1 minute', 'tick', 905),
         ('kv', 'core_private.expire_kv()', '10 seconds', 'tick', 910),
         ('requests', 'core_private.expire_requests()', '10 seconds', 'tick', 920),
-        -- Late, since where it drops a partition lanes stay locked until the tick commits.
-        ('lanes', 'core_private.maintain_lanes()', '10 seconds', 'tick', 990),
-        -- Last in a tick: until it commits, a node that registers waits for it.
+        -- Late: until it commits, a node that registers waits for it.
         ('park', 'core_private.park_unhandled()', '10 seconds', 'tick', 1000),
+        -- Last in a tick, since where it drops a partition all who enqueue to lanes wait until the tick commits.
+        ('lanes', 'core_private.maintain_lanes()', '10 seconds', 'tick', 1100),
         -- After all others: where it drops a month, the log stays locked until the tick commits.
         ('partitions', 'core_private.run_partition_maintenance()', '1 hour', 'job', 2000)
 $$;

@@ -15,6 +15,8 @@ select core.claim_dead_letters(jsonb_build_object('namespace', n)) from unnest(a
 update core.dead_letters set deadline = core.now(); -- it counts as pending, and is shown
 select core.kv_set(n, 'c', 'k', to_jsonb(n)) from unnest(array['closed', 'open']) n;
 select core.outbox_register_queue(n, 'jobs', 1), core.outbox_enqueue(n, 'jobs', 'x', 't', n) from unnest(array['closed', 'open']) n;
+select core_private.make_lane_partitions(8);
+update core_private.lane_partitions p set xid = '3', held_by = x.lane_id from (select l.lane_id, row_number() over (order by l.lane_id) as n from core_private.consumer_lanes l) x where p.upper = (select u.upper from core_private.lane_partitions u order by u.upper offset x.n - 1 limit 1);
 update core_private.lanes l set ver = l.ver + 1, last_error = s.namespace from core.lane_status s where s.lane_id = l.lane_id;
 insert into core.dead_letters (namespace, consumer, source_kind, source_ref, body, body_type, attempts, failed_at, reason) select n, 'jobs', 'lane', jsonb_build_object('queue', n), 'x', 't', 1, core.now(), 'r' from unnest(array['closed', 'open']) n;
 select core_node.register_workflow(n, 'flow', 1, '[{"name": "a", "kind": "step"}]'), core.start_workflow(n, 'flow', to_jsonb(n)) from unnest(array['closed', 'open']) n;

@@ -9,5 +9,5 @@ select matches((select last_error from core.sweep_status where name = 'bad'), '^
 select is((select count(*)::int from core.sweep_status where name <> 'bad' and last_error is not null), 0, 'and left the others alone');
 select is(core.tick() -> 'ran', '[]', 'not due: not run again');
 update nexus_test.clock set shift = '11 s';
-select is((select array_agg(e ->> 'sweep') from jsonb_array_elements(core.tick() -> 'ran') e), array['bad', 'promote', 'fire', 'tasks', 'reap', 'express', 'backfills', 'left_queues', 'workflows', 'set_aside', 'kv', 'requests', 'lanes', 'park'], 'when due: again');
+select is((select array_agg(e ->> 'sweep') from jsonb_array_elements(core.tick() -> 'ran') e), array['bad', 'promote', 'fire', 'tasks', 'reap', 'express', 'backfills', 'left_queues', 'workflows', 'set_aside', 'kv', 'requests', 'park', 'lanes'], 'when due: again');
 select throws_ok($$select core.run_sweep('nope')$$, 'NX106', null, 'unknown');

@@ -17,7 +17,7 @@ func newOutbox(s *session) *cobra.Command {
 		Use:     "outbox",
 		Short:   "Register outbox queues, put messages on them, look at their lanes and have these go on",
 		Example: "  nexus-node outbox lanes -n shop payments",
-	}, newOutboxQueues(s), newOutboxLanes(s), newOutboxRegister(s), newOutboxEnqueue(s),
+	}, newOutboxQueues(s), newOutboxLanes(s), newOutboxPartitions(s), newOutboxRegister(s), newOutboxEnqueue(s),
 		newLaneSwitch(s, "pause", nil, "Let nobody take up more messages of a lane", "paused", "was paused", outbox.Pause),
 		newLaneSwitch(s, "resume", []string{"release"}, "Have a lane go on that was paused, has halted, or waits for an attempt", "resumed", "went on", outbox.Resume),
 		newLaneSkip(s), newOutboxRepartition(s), newOutboxReplay(s), newOutboxDrop(s), newOutboxRebase(s))
@@ -40,6 +40,25 @@ func newOutboxLanes(s *session) *cobra.Command {
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.list(cmd, p, func(namespace string) readmodel.List { return readmodel.Lanes(namespace, args[0]) })
+		},
+	}
+	p.add(cmd)
+	return cmd
+}
+
+func newOutboxPartitions(s *session) *cobra.Command {
+	var p page
+	cmd := &cobra.Command{
+		Use:   "partitions",
+		Short: "List full partitions of messages of lanes, of all namespaces, and what keeps each from being dropped",
+		Long: `List full partitions of messages of lanes, of all namespaces, and what keeps each from being dropped: a lane that has messages left in it, a
+transaction that may still write to it, or a lock. One that has been emptied takes no room and can wait; one that nothing keeps is dropped by
+the next sweep.`,
+		Example: `  nexus-node outbox partitions
+  nexus-node outbox partitions -o json | jq '.[] | select(.kind == "transaction") | .pid'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return s.list(cmd, p, func(string) readmodel.List { return readmodel.LanePartitions() })
 		},
 	}
 	p.add(cmd)

@@ -38,6 +38,7 @@ var views = map[string][]look{
 	"dead_letter_groups":       {{"", 400}, {"where namespace = 'ns5'", 20}},
 	"kv":                       {{"where namespace = 'ns5' and collection = 'c' order by key limit 100", 590}, {"where namespace = 'ns5' and collection = 'c' and starts_with(key, 'user/7') order by key limit 10", 60}},
 	"lane_status":              {{"", 3600}, {"where namespace = 'ns5' and queue = 'jobs'", 300}},
+	"lane_partitions":          {{"", 100}},
 	"outbox_dead_letters":      {{"where namespace = 'ns5' order by dead_letter_id limit 100", 600}},
 	"outbox_incoming":          {{"where namespace = 'ns5' and queue = 'jobs'", 600}},
 	"outbox_partitions":        {{"", 900}},

@@ -77,7 +77,7 @@ var verbs = map[string]verb{
 	"node list": {}, "node cursors": {}, "sweeps": {}, "audit": {},
 	"node drain": {args: "{node}", before: awake}, "node forget": {args: "{node}", before: awake},
 	"ingress create": {args: "everytoken"}, "ingress list": {}, "ingress revoke": {args: "sparetoken --dry-run"},
-	"outbox list": {}, "outbox lanes": {args: "spareoutbox"}, "outbox register": {args: "everyoutbox --lanes 1"}, "outbox enqueue": {args: "spareoutbox x"},
+	"outbox list": {}, "outbox lanes": {args: "spareoutbox"}, "outbox partitions": {}, "outbox register": {args: "everyoutbox --lanes 1"}, "outbox enqueue": {args: "spareoutbox x"},
 	"outbox pause": {args: "spareoutbox 0"}, "outbox resume": {args: "spareoutbox 0"}, "outbox skip": {args: "spareoutbox 0 --reason x --dry-run"},
 	"outbox drop": {args: "spareoutbox2 --confirm spareoutbox2 --force --dry-run"}, "outbox rebase": {},
 	"outbox repartition": {args: "spareordered --lanes 3 --dry-run"}, "outbox replay": {args: "spareoutbox --from beginning --dry-run"},

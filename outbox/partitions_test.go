@@ -1,0 +1,103 @@
+package outbox_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/nexuspg/nexus/internal/dbtest"
+	"github.com/nexuspg/nexus/outbox"
+)
+
+// enqueuing begins a transaction that enqueues, and returns it with its process.
+func enqueuing(t *testing.T, db *dbtest.DB) (tx pgx.Tx, pid string) {
+	t.Helper()
+	tx, err := db.Pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
+	if _, err := outbox.Enqueue(t.Context(), tx, ns, outbox.Message{Queue: "pay", Key: "one", Type: "t", Body: []byte("open")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.QueryRow(t.Context(), "select pg_backend_pid()::text").Scan(&pid); err != nil {
+		t.Fatal(err)
+	}
+	return tx, pid
+}
+
+// holds: LN8 (what keeps one, dropped where somebody always enqueues)
+// A full partition is kept by a transaction that may write to it, then by a lane that has not passed it; and each is named. Then its room comes back
+// although somebody always enqueues, and it is dropped although none of them lets go by himself.
+func TestPartitionsGoWhereSomebodyAlwaysEnqueues(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	db.Exec("create or replace function core_private.lane_partition_size() returns bigint language sql immutable set search_path = pg_catalog, pg_temp as 'select 10::bigint'")
+	register(t, db, "pay", 1, nil)
+	db.Exec("select core_private.maintain_lanes()")
+	kept := func() string {
+		t.Helper()
+		db.Exec("select core_private.maintain_lanes()")
+		db.Exec("select core_private.maintain_lanes()")
+		return dbtest.Get[string](db, `select coalesce(string_agg(concat_ws(' ', partition, kind, namespace, queue, lane, pid), ', ' order by partition, pid), 'none')
+			from core.lane_partitions where pid is null or application not like 'nexus:%'`)
+	}
+	late, pid := enqueuing(t, db)
+	enqueue(t, db, "pay", numbers(24)...)
+	if got, want := kept(), "lane_messages_p0 transaction "+pid+", lane_messages_p10 transaction "+pid; got != want {
+		t.Errorf("kept by %s, want %s", got, want)
+	}
+	if err := late.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := kept(), "lane_messages_p0 lane shop pay 0, lane_messages_p10 lane shop pay 0"; got != want {
+		t.Errorf("kept by %s, want %s", got, want)
+	}
+	seqs, _, token := fetched(t, db, 50)
+	db.Exec(`select core_node.settle_lane(lane_id, 'n', $1::text::uuid, 0, $2, (select max(id) from core_private.lane_messages), 'release') from core.lane_status`, token, len(seqs))
+
+	open, pid := enqueuing(t, db)
+	fetched(t, db, 50) // nobody has one in hand, so that the lane has passed them all
+	if got, want := kept(), "lane_messages_p0 lock "+pid+", lane_messages_p10 lock "+pid; got != want {
+		t.Errorf("kept by %s, want %s", got, want)
+	}
+	if got := dbtest.Get[int](db, "select count(*) from core.lane_partitions where emptied_at is null or bytes > 100000"); got != 0 {
+		t.Errorf("%d partitions take room yet", got)
+	}
+	if got := dbtest.Get[int](db, "select count(*) from core_private.lane_messages where id <= 19"); got != 0 {
+		t.Errorf("%d messages of them are left", got)
+	}
+	enqueue(t, db, "pay", "25") // who comes meanwhile
+
+	// A try that waits goes before whoever comes after it: that one waits for the try, and not for the end of the transaction that is open.
+	waiting := "select exists (select from pg_locks where relation = 'core_private.lane_messages'::regclass and not granted)"
+	gone := false
+	for i := 0; i < 100 && !gone; i++ {
+		db.Exec("update core_private.lane_partitions set tries = 3")
+		ended := make(chan error, 1)
+		go func() {
+			_, err := db.Owner.Exec(t.Context(), "select core_private.maintain_lanes()")
+			ended <- err
+		}()
+		db.Wait("select (" + waiting + ") or exists (select from core_private.lane_partitions where tries <> 3)")
+		if i == 0 {
+			enqueue(t, db, "pay", "26")
+		} else if err := open.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+		if gone = !dbtest.Get[bool](db, "select exists (select from core_private.lane_partitions where upper <= 20)"); i > 0 && !gone {
+			open, _ = enqueuing(t, db) // the try was over before the commit came
+		}
+	}
+	if !gone {
+		t.Error("they were never dropped")
+	}
+	seqs, _, _ = fetched(t, db, 50)
+	if len(seqs) < 2 || seqs[0] != 26 {
+		t.Errorf("the lane goes on with %v", seqs)
+	}
+}
