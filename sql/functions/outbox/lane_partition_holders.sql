@@ -5,7 +5,8 @@
 create or replace function core_private.lane_partition_holders()
 returns table (
     relation text, bytes bigint, full_at timestamptz, emptied_at timestamptz, kind text,
-    namespace text, queue_name text, lane integer, pid integer, name text, role_name text, application text, state text, since timestamptz)
+    namespace text, queue_name text, lane integer, pid integer, name text, role_name text, application text, state text,
+    since timestamptz)
 language plpgsql stable security definer rows 10
 set search_path = pg_catalog, pg_temp
 as $$
