@@ -41,7 +41,11 @@ begin
                     column = case when v_there.lanes <> p_lanes then 'p_lanes' else 'p_options' end,
                     message = format('outbox queue %s of namespace %s exists with other settings: %s',
                         quote_literal(p_queue), quote_literal(p_namespace), v_differ),
-                    hint = 'Leave out what you have no opinion about, or register another queue.';
+                    hint = case when v_there.kind = 'outbox' and v_there.lanes <> p_lanes
+                        then format(
+                            'Give %s lanes, have them cut anew by core.outbox_repartition, or register another queue.',
+                            v_there.lanes)
+                        else 'Leave out what you have no opinion about, or register another queue.' end;
             end if;
             return false;
         elsif v_round = 1 then

@@ -13,6 +13,21 @@ select throws_ok(format($$select core.create_consumer('shop', 'mail', %L, %L)$$,
                ('{order.*,user.made}', '{"max_in_flight": 4}', 'max_in_flight is 3, given 4'),
                ('{order.*,user.made}', '{"rate": "99/min"}', 'rate is 100/min, given 99/min'),
                ('{order.*,user.made}', '{"retry": {"max_attempts": 10}, "unhandled_after": "1 h"}', 'retry.max_attempts is 7, given 10; unhandled_after is 02:00:00, given 1 h')) v (p, o, m);
+create function pg_temp.hint_of(p_call text) returns text language plpgsql as $$
+declare
+  v_hint text;
+begin
+  execute p_call;
+  return null;
+exception when others then
+  get stacked diagnostics v_hint = pg_exception_hint;
+  return v_hint;
+end $$;
+select core.create_consumer('shop', 'ledger', '{order.*}', '{"kind": "ordered", "lanes": 4}');
+select core.outbox_register_queue('shop', 'moves', 4);
+select alike(pg_temp.hint_of(q), '%core.outbox_repartition%', 'what changes the number of lanes: ' || q)
+  from unnest(array[$$select core.create_consumer('shop', 'ledger', '{order.*}', '{"kind": "ordered", "lanes": 5}')$$, $$select core.outbox_register_queue('shop', 'moves', 5)$$]) q;
+select core.drop_consumer('shop', 'ledger'), core.outbox_drop_queue('shop', 'moves');
 select throws_ok(format($$select core.create_consumer('shop', 'x', '{a.b}', %L)$$, o), c, null, 'refused: ' || o)
   from (values ('{"nope": 1}', 'NX004'), ('{"kind": "odd"}', 'NX005'), ('{"lanes": 4}', 'NX005'), ('{"exhausted": "halt"}', 'NX005'), ('{"rate": "100"}', 'NX005'), ('{"rate": "0/s"}', 'NX005'),
                ('{"rate": 100}', 'NX005'), ('{"max_in_flight": 0}', 'NX005'), ('{"max_in_flight": 1.5}', 'NX005'), ('{"max_in_flight": "3"}', 'NX005'), ('{"retry": {"jitter": 2}}', 'NX007'),
