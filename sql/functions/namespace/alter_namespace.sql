@@ -10,6 +10,7 @@ declare
     v_retry   jsonb := p_options -> 'retry';
     v_back    text[];
     v_policy  jsonb;
+    v_before  jsonb;
 begin
     perform core_private.require_admin(p_namespace);
     if jsonb_typeof(v_retry) = 'object' then
@@ -27,8 +28,12 @@ begin
         v_options := jsonb_set(p_options, '{retry}', v_policy);
     end if;
     perform core_private.check_namespace_options(v_options);
+    select to_jsonb(n) - 'options' into v_before from core.namespaces n where n.namespace = p_namespace for no key update;
     update core.namespaces n set options = n.options || v_options where n.namespace = p_namespace;
     perform core_private.apply_namespace_options(p_namespace, v_options);
+    perform core_private.audit_change('alter_namespace', p_namespace, null, v_before, to_jsonb(n) - 'options')
+       from core.namespaces n
+      where n.namespace = p_namespace;
     if p_options ? 'restricted' then
         perform core_private.grant_queues(p_namespace);
     end if;

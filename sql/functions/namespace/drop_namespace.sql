@@ -108,5 +108,7 @@ begin
     foreach v_queue in array v_queues loop
         perform core_private.drop_queue(v_queue);
     end loop;
+    perform core_private.audit('drop_namespace', p_namespace, null, null,
+        jsonb_build_object('force', coalesce(p_force, false)));
 end $$;
 comment on function core.drop_namespace(text, text, boolean) is 'Drops a namespace, its queues, consumers, nodes, scheduled events, dead letters and keys; its log rows stay until retention. p_confirm repeats the name. Refused while it holds undelivered or scheduled events, broadcasts that a node has not read, unresolved dead letters or runs of workflows that have not ended, unless p_force is true. Raises NX101, NX203, NX206, NX401; 55000 unless the transaction is read committed or p_force is true.';

@@ -17,6 +17,9 @@ begin
     insert into core.namespace_grants (namespace, role, role_name, duty, granted_by, granted_at)
     values (p_namespace, v_role, p_role, p_duty, core_private.principal(), core_private.now())
     on conflict do nothing;
+    if found then
+        perform core_private.audit('grant_namespace', p_namespace, p_role, null, jsonb_build_object('duty', p_duty));
+    end if;
     if p_duty = 'operate' then
         perform core_private.grant_queues(p_namespace);
     end if;

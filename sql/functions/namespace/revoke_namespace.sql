@@ -16,6 +16,9 @@ begin
      where g.namespace = p_namespace and g.duty = p_duty
        and (g.role = core_private.role_named(p_role)
             or g.role_name = p_role and not exists (select from pg_roles r where r.oid = g.role));
+    if found then
+        perform core_private.audit('revoke_namespace', p_namespace, p_role, null, jsonb_build_object('duty', p_duty));
+    end if;
     if p_duty = 'operate' then
         perform core_private.grant_queues(p_namespace);
     end if;

@@ -6,6 +6,7 @@ as $$
 declare
     v_keep interval;
     v_max  integer;
+    v_before jsonb;
 begin
     if not pg_has_role(core_private.caller(), 'nexus_admin', 'member') then
         raise exception using errcode = 'NX401', column = 'p_options',
@@ -30,12 +31,15 @@ begin
     if p_options ? 'keep_slots' then
         v_keep := core_private.parse_interval(p_options -> 'keep_slots', 'keep_slots', '1 hour', '10 years');
     end if;
+    select to_jsonb(s) into v_before from core_private.scheduler s for no key update;
     update core_private.scheduler s
        set scheduler = coalesce(p_options ->> 'scheduler', s.scheduler),
            max_cron_jobs = coalesce((p_options ->> 'max_cron_jobs')::integer, s.max_cron_jobs),
            keep_slots = coalesce(v_keep, s.keep_slots)
     returning case s.scheduler when 'nodes' then 0 else s.max_cron_jobs end into v_max;
 
+    perform core_private.audit_change('alter_scheduler', null, null, v_before, to_jsonb(s))
+       from core_private.scheduler s;
     -- Jobs beyond the cap go; tasks without one take what is free.
     update core.scheduled_tasks t
        set job_id = core_private.drop_cron_job(t.task_id, t.job_id)

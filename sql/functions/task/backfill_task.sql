@@ -60,6 +60,8 @@ begin
     end if;
     perform core_private.emit_slots(
         v_task.namespace, array_fill(p_task_id, array[cardinality(v_ids)]), v_slots, v_ids, v_uids, v_now);
+    perform core_private.audit('backfill_task', v_task.namespace, v_task.name, null,
+        jsonb_build_object('from', p_from, 'to', p_to, 'fired', cardinality(v_ids)));
     return cardinality(v_ids);
 end $$;
 comment on function core.backfill_task(uuid, timestamptz, timestamptz) is 'Fires the slots from p_from up to p_to, at most to now and 1,000 of them, that have not fired or been skipped; returns how many. Overlap policies are not asked. Raises NX013, NX108, NX401, NX402.';

@@ -3,9 +3,11 @@ returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+    v_task core.scheduled_tasks := core_private.lock_task(p_task_id);
 begin
-    perform core_private.lock_task(p_task_id);
     delete from core.scheduled_tasks t where t.task_id = p_task_id;
+    perform core_private.audit_task('delete_task', v_task, null);
 end $$;
 comment on function core.delete_task(uuid) is 'Deletes a task and its job. What became of its slots stays in core.task_slots until retention. Raises NX108, NX401, NX402.';
 

@@ -18,6 +18,8 @@ begin
     insert into core.task_runs (task_id, namespace, ran_at, ran_by, event_id, event_uid)
     values (p_task_id, v_task.namespace, v_now, core_private.principal(), v_id, v_uid);
     update core.scheduled_tasks t set last_run_at = v_now, updated_at = v_now where t.task_id = p_task_id;
+    perform core_private.audit('run_task_now', v_task.namespace, v_task.name, null,
+        jsonb_build_object('event_uid', v_uid));
     event_id := v_id;
     event_uid := v_uid;
 end $$;

@@ -84,6 +84,8 @@ begin
     on conflict (namespace, name) do nothing
     returning t.task_id into v_task.task_id;
     if found then
+        v_task.active := coalesce(v_task.active, true);
+        perform core_private.audit_task('schedule_task', null, v_task);
         return v_task.task_id;
     end if;
 
@@ -140,6 +142,8 @@ begin
            overlap = v_task.overlap, jitter = v_task.jitter,
            starts_at = v_task.starts_at, ends_at = v_task.ends_at
      where t.task_id = v_old.task_id;
+    v_task.task_id := v_old.task_id;
+    perform core_private.audit_task('schedule_task', v_old, v_task);
     return v_old.task_id;
 end $$;
 comment on function core.schedule_task(text, text, text, text, jsonb, jsonb) is 'Declares a recurring task: creates it, or gives the one of that name these settings; returns its id. Options: timezone, misfire, misfire_after, backfill, overlap, jitter, starts_at, ends_at, owner, active, replace (default true). What is left out takes its default; active stays. With replace false nothing is changed: a task that is there must have the settings that are given. Raises NX002, NX003, NX004, NX005, NX011, NX012, NX013, NX101, NX208, NX401, NX402, NX601.';

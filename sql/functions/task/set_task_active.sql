@@ -10,6 +10,8 @@ begin
         return false;
     end if;
     update core.scheduled_tasks t set active = p_active where t.task_id = p_task_id;
+    perform core_private.audit(
+        case when p_active then 'resume_task' else 'pause_task' end, v_task.namespace, v_task.name, null);
     return true;
 end $$;
 comment on function core_private.set_task_active(uuid, boolean) is 'Pauses or resumes a task; false if it was so already. Raises NX108, NX401, NX402.';

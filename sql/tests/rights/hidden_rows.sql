@@ -22,6 +22,7 @@ insert into core.dead_letters (namespace, consumer, source_kind, source_ref, bod
 select core_node.register_workflow(n, 'flow', 1, '[{"name": "a", "kind": "step"}]'), core.start_workflow(n, 'flow', to_jsonb(n)) from unnest(array['closed', 'open']) n;
 insert into core_private.workflow_journal (run_id, key, ord, status) select run_id, namespace, '{1}', 'c' from core_private.workflow_runs;
 select core.create_handler(n, 'go:mail') from unnest(array['closed', 'open']) n;
+select core.alter_settings('{"max_trigger_depth": 9}'), core.grant_namespace('closed', 'nexus_admin', 'read');
 select core.request(n, 'price') from unnest(array['closed', 'open']) n;
 insert into core.abandoned_executions (inbox_id, namespace, target, status, why, created_at) select gen_random_uuid(), n, 'go:a', 200, 'not taken', core.now() from unnest(array['closed', 'open']) n;
 select core.create_trigger(n, 'mail', '{"event": {"pattern": "never"}}', 'go:mail') from unnest(array['closed', 'open']) n;

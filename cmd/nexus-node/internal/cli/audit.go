@@ -16,8 +16,8 @@ func newAudit(s *session) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "audit",
-		Short: "List what people did to dead letters, queues and nodes, the latest first",
-		Long: `List what people did to dead letters, queues and nodes, the latest first: who, with which tool, to what, and the note they gave. It is
+		Short: "List what people did, the latest first",
+		Long: `List what people did, the latest first: who, with which tool, to what, and the note they gave. It is
 written by the functions that do it, whichever tool calls them, and kept for 400 days.`,
 		Example: `  nexus-node audit -n shop
   nexus-node audit --action discard_dead_letters --since 720h -o json`,
