@@ -28,7 +28,11 @@ begin
         v_options := jsonb_set(p_options, '{retry}', v_policy);
     end if;
     perform core_private.check_namespace_options(v_options);
-    select to_jsonb(n) - 'options' into v_before from core.namespaces n where n.namespace = p_namespace for no key update;
+    select to_jsonb(n) - 'options'
+      into v_before
+      from core.namespaces n
+     where n.namespace = p_namespace
+       for no key update;
     update core.namespaces n set options = n.options || v_options where n.namespace = p_namespace;
     perform core_private.apply_namespace_options(p_namespace, v_options);
     perform core_private.audit_change('alter_namespace', p_namespace, null, v_before, to_jsonb(n) - 'options')

@@ -2,8 +2,8 @@
 -- current_user is who asks: a function that another role's statement runs for a table's owner sees what the owner may.
 -- A policy of before is replaced.
 --
--- What was done to no namespace concerns all, and an administrator sees of the audit log also what was done to namespaces
--- that are gone.
+-- What was done to no namespace concerns all, and an administrator sees of the audit log also what was done to
+-- namespaces that are gone.
 create or replace function core_private.secure_rows()
 returns void
 language plpgsql

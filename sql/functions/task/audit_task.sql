@@ -6,8 +6,8 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_own    constant text[] := '{cron_expression,event_type,payload,timezone,active,misfire,misfire_after,backfill,overlap,
-                                  jitter,starts_at,ends_at,owner}';
+    v_own    constant text[] := '{cron_expression,event_type,payload,timezone,active,misfire,misfire_after,
+                                  backfill,overlap,jitter,starts_at,ends_at,owner}';
     v_before jsonb := to_jsonb(p_before);
     v_after  jsonb := to_jsonb(p_after);
 begin
