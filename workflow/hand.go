@@ -10,6 +10,7 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/handlers"
 	"github.com/nexuspg/nexus/internal/invoke"
 	"github.com/nexuspg/nexus/internal/work"
 )
@@ -352,33 +353,13 @@ func (h *hand) undoing(n *node) string {
 func (h *hand) policy(n *node) string {
 	p := h.r.flow.set().retry
 	if n.options != nil {
-		p = over(n.options().retry, p)
+		p = handlers.Merge(n.options().retry, p)
 	}
 	text, err := db.Policy("fail_step", p)
 	if err != nil || text == nil {
 		return ""
 	}
 	return string(text)
-}
-
-// over is p with what it leaves open taken from rest.
-func over(p, rest nexus.RetryPolicy) nexus.RetryPolicy {
-	if p.MaxAttempts == 0 {
-		p.MaxAttempts = rest.MaxAttempts
-	}
-	if p.Shape == "" {
-		p.Shape = rest.Shape
-	}
-	if p.Base == 0 {
-		p.Base = rest.Base
-	}
-	if p.Max == 0 {
-		p.Max = rest.Max
-	}
-	if p.Jitter == 0 {
-		p.Jitter = rest.Jitter
-	}
-	return p
 }
 
 // settle ends an attempt that did not go well; left: it was never made, since the node drains.

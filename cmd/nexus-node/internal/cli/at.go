@@ -125,12 +125,17 @@ func uuidFlag(cmd *cobra.Command, name, value string) (uuid.UUID, error) {
 	return id, nil
 }
 
-func scheduleID(cmd *cobra.Command, arg string) (uuid.UUID, error) {
+// uuidArg is an argument that names a thing by its UUID.
+func uuidArg(cmd *cobra.Command, what, arg string) (uuid.UUID, error) {
 	id, err := uuid.Parse(arg)
 	if err != nil {
-		return id, usage(cmd, quote(arg)+" is not a schedule_id, which is a UUID")
+		return id, usage(cmd, quote(arg)+" is not "+what+", which is a UUID")
 	}
 	return id, nil
+}
+
+func scheduleID(cmd *cobra.Command, arg string) (uuid.UUID, error) {
+	return uuidArg(cmd, "a schedule_id", arg)
 }
 
 func newAtList(s *session) *cobra.Command {

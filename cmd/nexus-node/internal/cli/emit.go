@@ -44,10 +44,8 @@ comes on stdin. Without one it is {}.`,
 			if opts.AuthoredAt, err = timeFlag(cmd, "authored-at", authored); err != nil {
 				return err
 			}
-			if causation != "" {
-				if opts.CausationUID, err = uuid.Parse(causation); err != nil {
-					return usage(cmd, "--causation-uid is "+quote(causation)+"; it takes a UUID")
-				}
+			if opts.CausationUID, err = uuidFlag(cmd, "causation-uid", causation); err != nil {
+				return err
 			}
 			return s.inNamespace(cmd, func(c *client) error {
 				e := queue.Emitter{Namespace: c.namespace(), Producer: producer}

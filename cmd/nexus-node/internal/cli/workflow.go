@@ -61,11 +61,7 @@ func newWorkflowList(s *session) *cobra.Command {
 
 // runID is the argument RUN.
 func runID(cmd *cobra.Command, arg string) (uuid.UUID, error) {
-	id, err := uuid.Parse(arg)
-	if err != nil {
-		return id, usage(cmd, quote(arg)+" is not the id of a run, which is a UUID")
-	}
-	return id, nil
+	return uuidArg(cmd, "the id of a run", arg)
 }
 
 func noRun(id uuid.UUID) error {
