@@ -321,3 +321,33 @@ func TestGroupsOfCommitsWaitForNobody(t *testing.T) {
 		t.Errorf("completed, steps, attempts: %s", is)
 	}
 }
+
+// W7: signals of a run that an open transaction holds, however many, keep none of other runs.
+// holds: W7 (a run that somebody holds)
+func TestSignalsOfAHeldRunAreInNobodysWay(t *testing.T) {
+	db := dbtest.New(t)
+	db.Namespace("shop")
+	db.Exec(`select core_node.register_workflow('shop', 'w', 1, '[{"name": "go", "kind": "signal"}]')`)
+	db.Exec(`select core.start_workflow('shop', 'w', to_jsonb(n)) from generate_series(1, 2) n`)
+	hands, err := claimRuns(t.Context(), db.Owner, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range hands {
+		db.Exec(`select core_node.wait_step($1, '', $2, $3, 0, 1, 'go', '{1}', 'signal', null, null, 'go')`, h.Run, h.Epoch, h.Token)
+	}
+	thinks, err := db.Owner.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = thinks.Rollback(t.Context()) }()
+	if _, err := thinks.Exec(t.Context(), `select core.cancel_workflow($1)`, hands[0].Run); err != nil {
+		t.Fatal(err)
+	}
+	db.Exec(`select core.signal_workflow($1, 'go') from generate_series(1, 1000)`, hands[0].Run)
+	db.Exec(`select core.signal_workflow($1, 'go')`, hands[1].Run)
+	got, err := claimRuns(t.Context(), db.Owner, 2)
+	if err != nil || len(got) != 1 || got[0].Run != hands[1].Run || got[0].Pos != 1 {
+		t.Errorf("%v, %v: the run whose signal came goes on", got, err)
+	}
+}

@@ -37,12 +37,17 @@ func (r *runner) committing() {
 	var carried []*commit
 	for {
 		group := carried
-		if len(group) == 0 {
-			c, more := <-r.commits
+		var later <-chan time.Time // nil: there is nothing to come to
+		if len(group) > 0 {
+			later = time.After(resend)
+		}
+		select {
+		case c, more := <-r.commits:
 			if !more {
 				return
 			}
 			group = append(group, c)
+		case <-later:
 		}
 	gather:
 		for len(group) < groupMost {
@@ -70,7 +75,6 @@ func (r *runner) send(group []*commit) (again []*commit) {
 			r.h.Unavailable(err)
 		}
 		if r.h.Handling.Err() == nil {
-			<-time.After(resend)
 			answers = make([]answer, len(group)) // all again, but for those whose lease is over
 			break
 		}
@@ -101,7 +105,7 @@ func (r *runner) send(group []*commit) (again []*commit) {
 	return again
 }
 
-// resend is the pause before a group goes again that the database did not take.
+// resend is the pause before what the database did not take goes again, unless another commit comes first.
 const resend = 50 * time.Millisecond
 
 // commitStep is one statement for one commit, of which most are alone where few runs are in hand.
@@ -109,7 +113,7 @@ func (r *runner) commitStep(c *commit) ([]answer, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), exchange)
 	defer cancel()
 	var a answer
-	err := r.h.Own.QueryRow(ctx, `select outcome, coalesce(detail, '') from core_node.commit_step($1, $2, $3, $4, $5, $6, $7, $8::text::int[], $9, $10, $11, $12)`,
+	err := r.h.Own.QueryRow(ctx, `select outcome, coalesce(detail, '') from `+atAGlance+`core_node.commit_step($1, $2, $3, $4, $5, $6, $7, $8::text::int[], $9, $10, $11, $12)`,
 		c.run, c.path, c.epoch, c.token, c.pos, c.entered, c.key, c.ord, c.result, c.undo, c.op, c.output).Scan(&a.outcome, &a.detail)
 	return []answer{a}, db.Error(ctx, "commit_step", err)
 }

@@ -33,10 +33,11 @@ func (r *runner) extend(ctx context.Context, now time.Time) {
 	var due []*hand
 	var runs, tokens []uuid.UUID
 	var paths []string
+	var epochs []int32
 	r.mu.Lock()
 	for h := range r.hands {
 		if h.until.Sub(now) < r.lease*2/3 && !h.over {
-			due, runs, tokens, paths = append(due, h), append(runs, h.run), append(tokens, h.token), append(paths, h.path)
+			due, runs, tokens, paths, epochs = append(due, h), append(runs, h.run), append(tokens, h.token), append(paths, h.path), append(epochs, h.epoch)
 		}
 	}
 	r.mu.Unlock()
@@ -45,8 +46,8 @@ func (r *runner) extend(ctx context.Context, now time.Time) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, min(exchange, max(r.lease/3, time.Second)))
 	defer cancel()
-	var gone []int
-	err := r.h.Own.QueryRow(ctx, "select core_node.extend_runs($1, $2, $3, $4)", runs, paths, tokens, r.lease).Scan(&gone)
+	var gone, busy []int
+	err := r.h.Own.QueryRow(ctx, "select lost, busy from core_node.extend_runs($1, $2, $3, $4, $5)", runs, paths, epochs, tokens, r.lease).Scan(&gone, &busy)
 	if err != nil && db.Unavailable(err) {
 		go r.h.Unavailable(err)
 	}
@@ -56,6 +57,11 @@ func (r *runner) extend(ctx context.Context, now time.Time) {
 		for i, h := range due {
 			if h.token == tokens[i] && h.path == paths[i] {
 				h.until = now.Add(r.lease)
+			}
+		}
+		for _, n := range busy { // nobody can claim what somebody has locked; so it is held, and renewed as soon as can be
+			if h := due[n-1]; r.hands[h] && h.path == paths[n-1] {
+				h.until = now.Add(r.lease / 2)
 			}
 		}
 		for _, n := range gone {

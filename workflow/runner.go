@@ -162,7 +162,7 @@ func (r *runner) serve(ctx context.Context) error {
 	var hands sync.WaitGroup
 	defer hands.Wait()
 
-	pause, called := firstPause, time.Time{}
+	pause, again, called := firstPause, firstPause, time.Time{}
 	for ctx.Err() == nil {
 		free := r.free()
 		if free < max(r.slots/4, 1) {
@@ -184,7 +184,7 @@ func (r *runner) serve(ctx context.Context) error {
 			for _, h := range claimed {
 				hands.Go(func() { h.work(ctx) })
 			}
-			pause = firstPause
+			pause, again = firstPause, firstPause
 			if len(claimed) < free {
 				r.wait(ctx, firstPause)
 			}
@@ -212,7 +212,9 @@ func (r *runner) serve(ctx context.Context) error {
 		}
 		wait := min(pause, r.h.Poll, callAgain)
 		if due >= 0 {
-			wait = min(wait, max(due, firstPause))
+			// What stays due may not be had just now: somebody has locked it, or its workflow has as many runs under way as it may.
+			wait = min(wait, max(due, again))
+			again = min(2*again, idleAfter)
 		}
 		r.wait(ctx, wait)
 		pause = min(2*pause, r.h.Poll)

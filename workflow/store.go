@@ -17,6 +17,13 @@ import (
 // exchange is how long one statement of the runner's own may take.
 const exchange = 30 * time.Second
 
+// Who asks about one run waits so long for whoever has locked it, and asks again later: an operator who thinks in an open transaction
+// would otherwise take one connection of the node after the other.
+const (
+	briefly   = `set_config('lock_timeout', '1s', true), `
+	atAGlance = `set_config('lock_timeout', '20ms', true), ` // who commits for many runs
+)
+
 // fence is what proves that a cursor is still in hand.
 type fence struct {
 	run   uuid.UUID
@@ -161,7 +168,7 @@ func (h *hand) waitStep(p place, kind string, d time.Duration, until *time.Time,
 	if kind != "until" && (kind == "sleep" || d > 0) {
 		length = nullable(db.Interval(d))
 	}
-	return h.asked("wait_step", `select outcome, result::text from core_node.wait_step($1, $2, $3, $4, $5, $6, $7, $8::text::int[], $9,
+	return h.asked("wait_step", `select outcome, result::text from `+briefly+`core_node.wait_step($1, $2, $3, $4, $5, $6, $7, $8::text::int[], $9,
 		$10::text::interval, $11, $12)`, h.run, h.path, h.epoch, h.token, h.pos, p.node.top()+1, p.key(), ordText(p.ord()), kind, length, until, nullable(signal))
 }
 
@@ -170,24 +177,24 @@ func (h *hand) fanOut(p place, branches []string, items *string) (outcome string
 	if p.node.kind == mapKind {
 		most = &p.node.most
 	}
-	outcome, _, err = h.asked("fan_out", `select core_node.fan_out($1, $2, $3, $4, $5, $6, $7, $8::text::int[], $9, $10::text::jsonb, $11), null::text`, h.run, h.path, h.epoch, h.token, h.pos, p.node.top()+1, p.key(), ordText(p.ord()), branches, items, most)
+	outcome, _, err = h.asked("fan_out", `select f, null::text from `+briefly+`core_node.fan_out($1, $2, $3, $4, $5, $6, $7, $8::text::int[], $9, $10::text::jsonb, $11) f`, h.run, h.path, h.epoch, h.token, h.pos, p.node.top()+1, p.key(), ordText(p.ord()), branches, items, most)
 	return outcome, err
 }
 
 func (h *hand) startChild(p place, input, undo string) (outcome, child string, err error) {
-	return h.asked("start_child", `select outcome, child::text from core_node.start_child($1, $2, $3, $4, $5, $6, $7, $8::text::int[], $9,
+	return h.asked("start_child", `select outcome, child::text from `+briefly+`core_node.start_child($1, $2, $3, $4, $5, $6, $7, $8::text::int[], $9,
 		$10::text::jsonb, '{}', $11::text::jsonb)`, h.run, h.path, h.epoch, h.token, h.pos, p.node.top()+1, p.key(), ordText(p.ord()), p.node.child,
 		input, nullable(undo))
 }
 
 // endBranch ends a branch, with its last step unless that was journaled before: key is "" then.
 func (h *hand) endBranch(key, ord, result, undo string) (outcome, next string, err error) {
-	return h.asked("end_branch", `select outcome, next_path from core_node.end_branch($1, $2, $3, $4, $5, $6, $7::text::int[], $8::text::jsonb,
+	return h.asked("end_branch", `select outcome, next_path from `+briefly+`core_node.end_branch($1, $2, $3, $4, $5, $6, $7::text::int[], $8::text::jsonb,
 		$9::text::jsonb)`, h.run, h.path, h.epoch, h.token, h.pos, nullable(key), nullable(ord), nullable(result), nullable(undo))
 }
 
 func (h *hand) failStep(key, ord string, entered int, res work.Result, policy, undo string) (outcome string, err error) {
-	outcome, _, err = h.asked("fail_step", `select outcome, due_at::text from core_node.fail_step($1, $2, $3, $4, $5, $6, $7, $8::text::int[], $9,
+	outcome, _, err = h.asked("fail_step", `select outcome, due_at::text from `+briefly+`core_node.fail_step($1, $2, $3, $4, $5, $6, $7, $8::text::int[], $9,
 		$10::text::interval, $11::text::jsonb, $12, $13, $14::text::jsonb)`, h.run, h.path, h.epoch, h.token, h.pos, entered, key, ord,
 		res.Action.String(), after(res), nullable(policy), nullable(res.Reason), nullable(res.Error), nullable(undo))
 	return outcome, err
@@ -202,14 +209,14 @@ func after(res work.Result) *string {
 }
 
 func (h *hand) undoStep(action string, res work.Result, policy string) (outcome, next string, err error) {
-	return h.asked("undo_step", `select outcome, next_key from core_node.undo_step($1, $2, $3, $4, $5, $6::text::interval, $7::text::jsonb, $8, $9)`,
+	return h.asked("undo_step", `select outcome, next_key from `+briefly+`core_node.undo_step($1, $2, $3, $4, $5, $6::text::interval, $7::text::jsonb, $8, $9)`,
 		h.run, h.epoch, h.token, h.undoKey, action, after(res), nullable(policy), nullable(res.Reason), nullable(res.Error))
 }
 
 // release gives the cursor back as it is.
 func (h *hand) release() error {
 	return h.r.patiently(h, func(ctx context.Context) error {
-		_, err := h.r.h.Own.Exec(ctx, "select core_node.release_runs($1, $2, $3, $4)", []uuid.UUID{h.run}, []string{h.path}, []int32{h.epoch}, []uuid.UUID{h.token})
+		_, err := h.r.h.Own.Exec(ctx, "select from "+briefly+"core_node.release_runs($1, $2, $3, $4)", []uuid.UUID{h.run}, []string{h.path}, []int32{h.epoch}, []uuid.UUID{h.token})
 		return db.Error(ctx, "release_runs", err)
 	})
 }

@@ -29,7 +29,7 @@ update c set pos = 0;
 update core_private.workflow_cursors set pos = 0; delete from core_private.workflow_journal;
 select is(pg_temp.wait('a', 'sleep', '20 years'), 'waits', 'it sleeps');
 select is(pg_temp.wait('a', 'sleep', '20 years'), 'lost', 'the lease is given back');
-select is(core_node.extend_runs(array(select run_id from c), '{""}', array(select token from c), '30 s'), '{1}', 'and cannot be renewed');
+select is((select lost from core_node.extend_runs(array(select run_id from c), '{""}', array(select epoch from c), array(select token from c), '30 s')), '{1}', 'and cannot be renewed');
 select pg_temp.later('20 years');
 select is(pg_temp.claim(), ':1:0', 'and goes on');
 select is((select results from c), '{"a": {"until": "2050-01-01T00:00:10.000000Z"}}', 'with the sleep as a step');
