@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/nexuspg/nexus/internal/db"
 )
@@ -114,7 +115,7 @@ func (r *runner) commitStep(c *commit) ([]answer, error) {
 	defer cancel()
 	var a answer
 	err := r.h.Own.QueryRow(ctx, `select outcome, coalesce(detail, '') from `+atAGlance+`core_node.commit_step($1, $2, $3, $4, $5, $6, $7, $8::text::int[], $9, $10, $11, $12)`,
-		c.run, c.path, c.epoch, c.token, c.pos, c.entered, c.key, c.ord, c.result, c.undo, c.op, c.output).Scan(&a.outcome, &a.detail)
+		binary(c.run), c.path, c.epoch, binary(c.token), c.pos, c.entered, c.key, c.ord, c.result, c.undo, c.op, c.output).Scan(&a.outcome, &a.detail)
 	return []answer{a}, db.Error(ctx, "commit_step", err)
 }
 
@@ -124,12 +125,12 @@ func (r *runner) commitSteps(group []*commit) ([]answer, error) {
 	if n == 1 {
 		return r.commitStep(group[0])
 	}
-	runs, tokens := make([]uuid.UUID, n), make([]uuid.UUID, n)
+	runs, tokens := make([]pgtype.UUID, n), make([]pgtype.UUID, n)
 	paths, ops := make([]string, n), make([]string, n)
 	epochs, pos, entered := make([]int32, n), make([]int32, n), make([]int32, n)
 	keys, ords, results, undos, outputs := make([]*string, n), make([]*string, n), make([]*string, n), make([]*string, n), make([]*string, n)
 	for i, c := range group {
-		runs[i], tokens[i], paths[i], ops[i], epochs[i], pos[i], entered[i] = c.run, c.token, c.path, c.op, c.epoch, c.pos, int32(c.entered) //nolint:gosec // few nodes
+		runs[i], tokens[i], paths[i], ops[i], epochs[i], pos[i], entered[i] = binary(c.run), binary(c.token), c.path, c.op, c.epoch, c.pos, int32(c.entered) //nolint:gosec // few nodes
 		keys[i], ords[i], results[i], undos[i], outputs[i] = c.key, c.ord, c.result, c.undo, c.output
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), exchange)
@@ -152,3 +153,6 @@ func (r *runner) commitSteps(group []*commit) ([]answer, error) {
 	}
 	return answers, db.Error(ctx, "commit_steps", rows.Err())
 }
+
+// binary is id as the protocol has it: of a uuid.UUID pgx makes text first, and reads that again.
+func binary(id uuid.UUID) pgtype.UUID { return pgtype.UUID{Bytes: id, Valid: true} }

@@ -31,6 +31,7 @@ type hand struct {
 	facts    *facts
 	state    string
 	undoKey  string
+	at       place  // what it does
 	key      string // of the step whose code is called
 	attempt  int
 	deaths   int
@@ -93,8 +94,23 @@ func (h *hand) isOver() bool {
 	return h.over
 }
 
+// attrs are in each line about a run: by them it is found in the journal, where the attempts of its steps stand.
 func (h *hand) attrs() []any {
-	return []any{"namespace", string(h.facts.namespace), "workflow", h.facts.workflow, "run", h.run, "path", h.path}
+	return []any{
+		"node", h.r.h.NodeID, "namespace", string(h.facts.namespace), "workflow", h.facts.workflow, "run_id", h.run, "path", h.path,
+		"step", h.standsAt(), "attempt", h.attempt + 1,
+	}
+}
+
+// standsAt is the key of the step in hand.
+func (h *hand) standsAt() string {
+	switch {
+	case h.state == "undo":
+		return h.undoKey + "~undo"
+	case h.at.node == nil: // all are done
+		return returnsName
+	}
+	return h.at.key()
 }
 
 // report says that what was done for a run is done again elsewhere.
@@ -116,6 +132,7 @@ func (h *hand) forward() (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	h.at = p
 	switch p.what {
 	case finish:
 		if h.path != "" {
@@ -389,9 +406,9 @@ func (h *hand) failed(key, ord string, entered int, res work.Result, policy, und
 	case err != nil:
 		return false, err
 	case outcome == lost:
-		h.report("the lease of a run was lost", "step", key)
+		h.report("the lease of a run was lost")
 	case res.Action != work.Release:
-		h.report("a step failed", "step", key, "outcome", outcome, "reason", res.Reason, "error", res.Error)
+		h.report("a step failed", "outcome", outcome, "reason", res.Reason, "error", res.Error)
 	}
 	return false, nil
 }
@@ -450,7 +467,7 @@ func (h *hand) done(p place, result any) (more bool, err error) {
 		h.advance(key, text)
 		return c.op == opNext, nil
 	case a.outcome == lost:
-		h.report("the lease of a run was lost", "step", key)
+		h.report("the lease of a run was lost")
 	}
 	return false, nil
 }
@@ -573,7 +590,7 @@ func (h *hand) continued(p place, anew *again) (more bool, err error) {
 	case refused(a.err) || a.outcome == tooBig:
 		return h.fail(p, verdict(reasonResult, "the input of the new run cannot be stored"))
 	case a.outcome == lost:
-		h.report("the lease of a run was lost", "step", key)
+		h.report("the lease of a run was lost")
 	}
 	return false, a.err
 }

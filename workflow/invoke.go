@@ -256,7 +256,7 @@ func (h *hand) backward() (more bool, err error) {
 
 func (h *hand) notUndone(n *node, res work.Result) (more bool, err error) {
 	if res.Action != work.Release {
-		h.report("a compensation failed", "step", h.undoKey, "reason", res.Reason, "error", res.Error)
+		h.report("a compensation failed", "reason", res.Reason, "error", res.Error)
 	}
 	return h.undid(h.undoStep(res.Action.String(), res, h.policy(n)))
 }
@@ -271,9 +271,9 @@ func (h *hand) undid(outcome, next string, err error) (more bool, _ error) {
 		h.undoKey, h.attempt, h.deaths = next, 0, 0
 		return true, nil
 	case outcome == lost:
-		h.report("the lease of a run was lost", "step", h.undoKey)
+		h.report("the lease of a run was lost")
 	case outcome == undoStuck:
-		h.report("a run is not undone, somebody has to look at it", "step", h.undoKey)
+		h.report("a run is not undone, somebody has to look at it")
 	case outcome == undone:
 		h.did++
 	}

@@ -3,6 +3,8 @@ package workflow
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -49,6 +51,20 @@ type facts struct {
 	correlation string
 	traceparent string // of the span that started the run; "": nobody traced that
 	created     time.Time
+
+	in atomic.Pointer[any] // the input, where no copy of it shares anything with another
+}
+
+// decoded is the input for one call of code.
+func (f *facts) decoded(of *flow) (any, error) {
+	if in := f.in.Load(); in != nil {
+		return *in, nil
+	}
+	in, err := of.decode(f.input)
+	if err == nil && of.flat {
+		f.in.Store(&in)
+	}
+	return in, err
 }
 
 // headers are those of what started the run: what its steps emit goes on with that trace where nobody traces the steps.
@@ -73,7 +89,7 @@ func (c *call) key() string {
 
 // runOf makes the typed form of a run. Each call gets its own, so that what one step changes in the input no other one sees.
 func runOf[In any](c *call) (*Run[In], error) {
-	in, err := c.at.flow.decode(c.run.input)
+	in, err := c.run.decoded(c.at.flow)
 	if err != nil {
 		return nil, undecodable("input", c, err)
 	}
@@ -93,6 +109,16 @@ func runOf[In any](c *call) (*Run[In], error) {
 
 // IdempotencyKey is the same on every attempt of this step of this run, and of no other. Hand it to services that take such a key.
 func (r *Run[In]) IdempotencyKey() string { return r.ID.String() + "/" + r.Step }
+
+// LogValue implements [slog.LogValuer]: who logs a run logs what it is found by, and never its input.
+func (r *Run[In]) LogValue() slog.Value {
+	name := ""
+	if r.c != nil {
+		name = r.c.run.workflow
+	}
+	return slog.GroupValue(slog.String("namespace", string(r.Namespace)), slog.String("workflow", name), slog.String("run_id", r.ID.String()),
+		slog.String("step", r.Step), slog.Int("attempt", r.Attempt))
+}
 
 // Progress replaces what core.workflow_runs.progress shows. It is there at once, whatever becomes of the step, and nothing goes by it.
 func (r *Run[In]) Progress(ctx context.Context, v any) error {

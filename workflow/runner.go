@@ -34,6 +34,8 @@ type runner struct {
 	kick chan struct{}
 	last atomic.Int64 // when the database last answered a claim
 
+	behind behind // of the goroutine that claims
+
 	slots        int
 	lease        time.Duration
 	steps, holds *gate // for code without a transaction, and with one
@@ -130,6 +132,7 @@ func (r *runner) Work(ctx context.Context, limit int) (done int, err error) {
 	}
 	defer end()
 	for done < limit && ctx.Err() == nil {
+		r.behind = behind{}
 		claimed, err := r.claim(ctx, min(r.slots, limit-done))
 		if err != nil || len(claimed) == 0 {
 			return done, err

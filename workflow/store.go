@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/nexuspg/nexus/internal/db"
 	"github.com/nexuspg/nexus/internal/work"
@@ -84,22 +86,41 @@ func (r *runner) pace(ctx context.Context) (key string, due time.Duration, err e
 	return key, due, db.Error(ctx, "workflow_pace", err)
 }
 
+// behind is where the next claim begins: at the last that this node was given.
+type behind struct {
+	due   []*time.Time // none, or one
+	run   []*pgtype.UUID
+	whole time.Time // when a claim is to begin from the beginning again
+}
+
+// share of a runner's time that claims from the beginning may take: where much is dead that vacuum may not take away, they walk over all of it.
+const share = 10
+
 // claim leases what is due, up to limit.
 func (r *runner) claim(ctx context.Context, limit int) ([]*hand, error) {
 	ctx, cancel := context.WithTimeout(ctx, exchange)
 	defer cancel()
 	sent := time.Now()
+	from, whole := r.behind, !sent.Before(r.behind.whole)
+	if whole {
+		from = behind{}
+	}
 	rows, err := r.h.Own.Query(ctx, `select run_id, path, epoch, token, pos, attempt, deaths, state, coalesce(undo_key, ''), input::text, depth,
-			coalesce(correlation_id, ''), created_at, results::text, pending::text, coalesce(traceparent, '')
-		from core_node.claim_runs($1, $2, $3, $4, $5)`, string(r.h.Namespace), []int64{r.def}, r.h.NodeID, limit, r.lease)
+			coalesce(correlation_id, ''), created_at, results::text, pending::text, coalesce(traceparent, ''), due_at
+		from core_node.claim_runs($1, $2, $3, $4, $5, $6, $7)`, string(r.h.Namespace), []int64{r.def}, r.h.NodeID, limit, r.lease, from.due, from.run)
 	if err != nil {
 		return nil, db.Error(ctx, "claim_runs", err)
 	}
 	hands, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*hand, error) {
 		h := &hand{r: r, facts: &facts{namespace: r.h.Namespace, workflow: r.flow.name}, journal: newJournal(), until: sent.Add(r.lease)}
 		var results, pending *string
-		err := row.Scan(&h.run, &h.path, &h.epoch, &h.token, &h.pos, &h.attempt, &h.deaths, &h.state, &h.undoKey, (*raw)(&h.facts.input),
-			&h.facts.depth, &h.facts.correlation, &h.facts.created, &results, &pending, &h.facts.traceparent)
+		var due time.Time
+		err := row.Scan((*[16]byte)(&h.run), &h.path, &h.epoch, (*[16]byte)(&h.token), &h.pos, &h.attempt, &h.deaths, &h.state, &h.undoKey, (*raw)(&h.facts.input),
+			&h.facts.depth, &h.facts.correlation, &h.facts.created, &results, &pending, &h.facts.traceparent, &due)
+		if last := r.behind.due; last == nil || due.After(*last[0]) || due.Equal(*last[0]) && bytes.Compare(h.run[:], r.behind.run[0].Bytes[:]) > 0 {
+			id := binary(h.run)
+			r.behind.due, r.behind.run = []*time.Time{&due}, []*pgtype.UUID{&id}
+		}
 		h.facts.id = h.run
 		h.journal.read(results, pending)
 		return h, err
@@ -107,7 +128,11 @@ func (r *runner) claim(ctx context.Context, limit int) ([]*hand, error) {
 	if err != nil {
 		return nil, db.Error(ctx, "claim_runs", err)
 	}
-	r.last.Store(time.Now().UnixNano())
+	now := time.Now()
+	r.last.Store(now.UnixNano())
+	if whole {
+		r.behind.whole = now.Add(share * now.Sub(sent))
+	}
 	return hands, nil
 }
 

@@ -82,6 +82,7 @@ type flow struct {
 	byName  map[string]*node
 	faults  []error
 	decode  func(input []byte) (any, error)
+	flat    bool                       // what that returns may be given to many
 	returns func(c *call) (any, error) // nil: the zero value
 	empty   any                        // which is this
 	set     func() settings

@@ -3,6 +3,7 @@ package workflow
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/nexuspg/nexus"
@@ -33,6 +34,7 @@ type settings struct {
 func New[In, Out any](name string) *Workflow[In, Out] {
 	f := &flow{name: name, byName: map[string]*node{}, empty: *new(Out)}
 	f.root = &node{kind: rootKind, flow: f}
+	f.flat = flat(reflect.TypeFor[In]())
 	f.decode = func(input []byte) (any, error) {
 		var in In
 		err := decode(input, &in)
@@ -43,6 +45,23 @@ func New[In, Out any](name string) *Workflow[In, Out] {
 		return settings{version: w.Version, slots: w.Slots, concurrency: w.Concurrency, retry: w.Retry, timeout: w.Timeout, lease: w.Lease}
 	}
 	return w
+}
+
+// flat reports whether a copy of such a value shares nothing with it.
+func flat(t reflect.Type) bool {
+	switch k := t.Kind(); k {
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if !flat(t.Field(i).Type) {
+				return false
+			}
+		}
+		return true
+	case reflect.Array:
+		return flat(t.Elem())
+	default:
+		return k == reflect.String || k >= reflect.Bool && k <= reflect.Complex128 && k != reflect.Uintptr
+	}
 }
 
 // Returns makes the result from the finished run. Without it the result is Out's zero value.

@@ -9,7 +9,7 @@ select t.next_run_at as due_at, t.namespace, t.name, t.event_type, t.task_id,
 select u.due_at, u.namespace, u.workflow, null, null, null, null, null, u.due_at - (select core.now()), u.retrying,
        u.kind, u.run_id
   from core_private.upcoming_runs((select core_private.namespaces_read_by(current_user))::text[]) u;
-comment on view core.upcoming is 'What comes next by itself: the slot of each active task, and of each run of a workflow what it waits for until a time, and its timeout, the first thousand of each form of a workflow. Order it by due_at.';
+comment on view core.upcoming is 'What comes next by itself: the slot of each active task, and of each run of a workflow what it waits for until a time, and its timeout: the first hundred of each form of a workflow, and of the timeouts of each namespace. Order it by due_at.';
 comment on column core.upcoming.due_at is 'When it is tried: the slot with the jitter, or later after a failure.';
 comment on column core.upcoming.namespace is 'The namespace.';
 comment on column core.upcoming.name is 'The task''s name, or the workflow''s.';

@@ -1,12 +1,15 @@
 -- Definitions take turns by lot, so that a flood of one holds up no other for good. Whoever is given a cursor has a
 -- token that nobody else ever had: a claim whose commit was lost may be given again with the same epoch. Plans are made
--- once, and go by the index of what is due, whatever is in the tables just then.
+-- once, and go by the index of what is due, whatever is in the tables just then. What was claimed leaves an entry there
+-- until vacuum, and while somebody holds a snapshot each look from the beginning walks over all of them: so most begin
+-- where the one before has ended, but a second behind the clock, for what was committed late.
 create or replace function core_node.claim_runs(
-    p_namespace text, p_defs bigint[], p_node text, p_limit integer, p_lease interval)
+    p_namespace text, p_defs bigint[], p_node text, p_limit integer, p_lease interval,
+    p_from_dues timestamptz[] = null, p_from_runs uuid[] = null)
 returns table (
     run_id uuid, path text, def_id bigint, epoch integer, token uuid, pos integer, attempt integer, deaths integer,
     state text, undo_key text, workflow text, input jsonb, depth integer, correlation_id text, created_at timestamptz,
-    results jsonb, pending jsonb, failed jsonb, traceparent text)
+    results jsonb, pending jsonb, failed jsonb, traceparent text, due_at timestamptz)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -27,6 +30,7 @@ declare
     v_take       integer;
     v_runs       uuid[] := '{}';
     v_paths      text[] := '{}';
+    v_dues       timestamptz[] := '{}';
     v_odd        boolean := false;
     v_some       record;
     v_def        record;
@@ -53,9 +57,10 @@ begin
         perform core_private.route_signals(p_namespace, 200, v_now);
     end if;
     for v_def in
-        select d.def_id, d.concurrency
-          from core_private.workflow_definitions d
-         where d.namespace = p_namespace and d.def_id = any (p_defs)
+        select d.def_id, d.concurrency, least(coalesce(x.due, '-infinity'), v_now - interval '1 second') as due,
+               case when x.due < v_now - interval '1 second' then x.run_id end as run_id
+          from unnest(p_defs, p_from_dues, p_from_runs) x(def_id, due, run_id)
+          join core_private.workflow_definitions d on d.def_id = x.def_id and d.namespace = p_namespace
          order by random()
     loop
         v_take := v_left;
@@ -63,19 +68,23 @@ begin
             v_take := least(v_take, core_private.room_for_runs(v_def.def_id, v_now));
             continue when v_take is null or v_take <= 0;
         end if;
-        select array_agg(x.run_id) as runs, array_agg(x.path) as paths, bool_or(x.odd) as odd
+        select array_agg(x.run_id) as runs, array_agg(x.path) as paths, array_agg(x.due_at) as dues,
+               bool_or(x.odd) as odd
           into v_some
-          from (select c.run_id, c.path,
+          from (select c.run_id, c.path, c.due_at,
                        c.state in ('T', 'W') or c.cancel is not null
                        or c.token is not null and c.deaths >= 10 as odd
                   from core_private.workflow_cursors c
                  where c.def_id = v_def.def_id and c.due_at <= v_now
-                 order by c.due_at
+                   and (c.due_at, c.run_id) >= (
+                       v_def.due, coalesce(v_def.run_id, '00000000-0000-0000-0000-000000000000'))
+                 order by c.due_at, c.run_id
                  limit v_take
                    for update skip locked) x;
         continue when v_some.runs is null;
         v_runs := v_runs || v_some.runs;
         v_paths := v_paths || v_some.paths;
+        v_dues := v_dues || v_some.dues;
         v_odd := v_odd or v_some.odd;
         v_left := p_limit - cardinality(v_runs);
         exit when v_left <= 0;
@@ -108,14 +117,14 @@ begin
                set epoch = c.epoch + 1, token = gen_random_uuid(), node_id = left(p_node, 200),
                    due_at = v_now + p_lease, plain_bytes = v_plain,
                    deaths = c.deaths + (c.token is not null)::integer
-              from unnest(v_runs, v_paths) u(run_id, path)
+              from unnest(v_runs, v_paths, v_dues) u(run_id, path, due)
              where c.run_id = u.run_id and c.path = u.path and c.state in ('R', 'U') and c.due_at <= v_now
                and c.cancel is null
-            returning c.*)
+            returning c.*, u.due)
         select l.run_id, l.path, l.def_id, l.epoch, l.token, l.pos, l.attempt, l.deaths,
                case l.state when 'U' then 'undo' else 'run' end, case l.state when 'U' then l.wait_key end,
                w.workflow, w.input, w.depth, w.correlation_id, w.created_at, j.results, j.pending, j.failed,
-               w.traceparent
+               w.traceparent, l.due
           from leased l
           join core_private.workflow_runs w on w.run_id = l.run_id
          cross join lateral (
@@ -125,4 +134,4 @@ begin
                from core_private.workflow_journal x
               where x.run_id = l.run_id) j;
 end $$;
-comment on function core_node.claim_runs(text, bigint[], text, integer, interval) is 'For nodes: leases up to p_limit runs, or branches of runs, that are due and whose definition is one of p_defs, with all that their journals hold. The caller commits before it lets anything run. (run_id, path, epoch, token) is the fence, pos how many steps the cursor has committed, attempt how often the step in hand has failed, deaths how often a process died in it: at the eleventh the cursor is parked. state is run, or undo for the compensation of undo_key. Signals that have come are given to who waits for them, and sleeps and waits whose time is over are ended, first. Raises 55000 unless the transaction is read committed, NX006, NX101, NX401, NX402.';
+comment on function core_node.claim_runs(text, bigint[], text, integer, interval, timestamptz[], uuid[]) is 'For nodes: leases up to p_limit runs, or branches of runs, that are due and whose definition is one of p_defs, with all that their journals hold. The caller commits before it lets anything run. (run_id, path, epoch, token) is the fence, pos how many steps the cursor has committed, attempt how often the step in hand has failed, deaths how often a process died in it: at the eleventh the cursor is parked. state is run, or undo for the compensation of undo_key, due_at since when it was due. p_from_dues and p_from_runs, one of each definition, are due_at and run_id of the last that the caller was given: what was due before is looked at again, where it was due within a second, else not, so now and then a claim without them is to be made. Signals that have come are given to who waits for them, and sleeps and waits whose time is over are ended, first. Raises 55000 unless the transaction is read committed, NX006, NX101, NX401, NX402.';

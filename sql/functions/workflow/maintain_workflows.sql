@@ -11,8 +11,14 @@ declare
 begin
     for v_run in
         select r.run_id
-          from core_private.workflow_runs r
-         where r.timeout_at <= v_now and r.status = 'open' and r.namespace <> all (v_closed)
+          from core.namespaces n
+         cross join lateral (
+             select x.run_id, x.timeout_at
+               from core_private.workflow_runs x
+              where x.namespace = n.namespace and x.timeout_at <= v_now and x.status = 'open'
+              order by x.timeout_at
+              limit 500) r
+         where n.namespace <> all (v_closed)
          order by r.timeout_at
          limit 500
     loop

@@ -39,8 +39,9 @@ select is((select why from core.workflow_waits join r using (run_id) where n = '
 -- Many runs that nobody can run cost those who look elsewhere nothing.
 insert into core_private.workflow_runs (run_id, namespace, workflow, def_id, input, principal, created_at, updated_at)
 select gen_random_uuid(), 'shop', 'w', -1, '1', 'x', core_private.now(), core_private.now() from generate_series(1, 3000);
-insert into core_private.workflow_cursors (run_id, def_id, due_at, state) select run_id, case when random() < 0.5 then -1 else (select def from d where n = 'new') end, core_private.now() + case when random() < 0.5 then interval '-1 h' else '1 year' end, 'T' from core_private.workflow_runs where def_id = -1;
-update core_private.workflow_cursors set due_at = core_private.now() + interval '1 year' where def_id = (select def from d where n = 'new') and state = 'T';
+insert into core_private.workflow_cursors (run_id, def_id, due_at, state)
+select run_id, case when mine then (select def from d where n = 'new') else -1 end, core_private.now() + case when mine or random() < 0.5 then interval '1 year' else '-1 h' end, 'T'
+  from (select run_id, random() < 0.5 as mine from core_private.workflow_runs where def_id = -1) r;
 analyze core_private.workflow_cursors;
 create function pg_temp.pages(p_sql text) returns int language plpgsql as $$ declare v json; begin execute 'explain (analyze, buffers, format json) ' || p_sql into v; return (v -> 0 -> 'Plan' ->> 'Shared Hit Blocks')::int + (v -> 0 -> 'Plan' ->> 'Shared Read Blocks')::int; end $$;
 select core_node.claim_runs('shop', array(select def from d where n = 'new'), 'n1', 10, '30 s');

@@ -66,7 +66,7 @@ var views = map[string][]look{
 	"workflow_waits":           {{"where namespace = 'ns5' limit 100", 4200}},
 	"trigger_status":           {{"", 20}},
 	"watch_status":             {{"", 60}},
-	"upcoming":                 {{"order by due_at limit 100", 720}, {"where namespace = 'ns5' order by due_at limit 100", 620}},
+	"upcoming":                 {{"order by due_at limit 100", 370}, {"where namespace = 'ns5' order by due_at limit 100", 270}},
 }
 
 // functions are those that who reads may call. Those that compute, or look at one row, are here as well, so that each has been thought of.
