@@ -32,12 +32,27 @@ func (n *Node) Add(s ...Service) {
 	n.services = append(n.services, s...)
 }
 
+// refuseTwin refuses a service that does the same as one that was added before it.
+func refuseTwin(before []Service, s Service) error {
+	one, ok := s.(svc.Sole)
+	if !ok {
+		return nil
+	}
+	for _, b := range before {
+		if b, ok := b.(svc.Sole); ok && b.Sole() == one.Sole() {
+			return invalid("Add", "the node has two services for "+one.Sole()+", and each would get what falls to it by chance", "add one that does both")
+		}
+	}
+	return nil
+}
+
 // exitMargin is how long after the end of the grace time the node still waits for a service.
 const exitMargin = time.Second
 
 // served is a service of a node that runs: the runner of it.
 type served struct {
 	of     Service
+	twin   error // why it will not be served; nil: nothing else does the same
 	r      *run
 	host   *svc.Host
 	cancel context.CancelCauseFunc // of host.Handling
@@ -69,6 +84,9 @@ func (s *served) begin(drained context.Context) {
 
 // declare declares what the service rests on.
 func (s *served) declare(ctx context.Context) error {
+	if s.twin != nil {
+		return s.twin
+	}
 	return s.r.patiently(ctx, func(ctx context.Context) error { return s.of.Declare(ctx, s.host) })
 }
 
@@ -186,8 +204,10 @@ func (r *run) adopt(n *Node, most int) (came []*served) {
 	r.serving.Lock()
 	defer r.serving.Unlock()
 	rest := n.services[len(r.services):]
-	for _, of := range rest[:min(most, len(rest))] {
-		came = append(came, r.serve(of, r.fail))
+	for i, of := range rest[:min(most, len(rest))] {
+		s := r.serve(of, r.fail)
+		s.twin = refuseTwin(n.services[:len(r.services)+i], of)
+		came = append(came, s)
 	}
 	r.services = append(r.services, came...)
 	return came
@@ -232,9 +252,12 @@ func (r *run) beginOne(ctx context.Context, s *served) error {
 // declare has each service declare what it declares, once in the life of the node.
 func (r *run) declare(ctx context.Context, n *Node) error {
 	n.mu.Lock()
-	services := n.services[n.declared:]
+	all, from := n.services, n.declared
 	n.mu.Unlock()
-	for _, s := range services {
+	for i, s := range all[from:] {
+		if err := refuseTwin(all[:from+i], s); err != nil {
+			return err
+		}
 		if err := s.Declare(ctx, r.hostOf(ctx)); err != nil {
 			return err
 		}

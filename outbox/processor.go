@@ -13,10 +13,10 @@ import (
 	"github.com/nexuspg/nexus/internal/svc"
 )
 
-// Processor works the lanes of one queue. Give it to a node by Add. Its fields may be set until the node runs.
+// Processor works the lanes of one queue. Give it to a node by Add; a node takes one for each queue. Its fields may be set until the node runs.
 type Processor struct {
 	Batch   int           // the most messages at once; 0: by the queue's profile
-	Lease   time.Duration // how long a lane waits for a process that died; 0: the node's, 30 s by default
+	Lease   time.Duration // how long a lane waits for a process that died; 0: the node's, 30 s by default; 1 s to 12 h
 	Timeout time.Duration // of one call of the handler; 0: the node's; negative: none
 
 	queue string
@@ -58,14 +58,24 @@ var paces = map[Profile]pace{
 // Declare implements the node's Service: it sees that the queue is there.
 func (p *Processor) Declare(ctx context.Context, h *svc.Host) error {
 	if p.queue == "" || p.one == nil && p.batch == nil && p.alone == nil {
-		return errors.New("outbox: a processor needs a queue and a handler")
+		return refusal("Add", "a processor needs a queue and a handler", "give both to outbox.Handle, HandleBatch or HandleLeased")
 	}
-	if p.Batch < 0 || p.Batch > 10_000 || p.Lease < 0 || p.Lease > 24*time.Hour {
-		return fmt.Errorf("outbox: processor of %s: Batch is 0 to 10,000 and Lease 0 to a day", p.queue)
+	if p.Batch < 0 || p.Batch > 10_000 {
+		return refusal("Processor.Batch", fmt.Sprintf("Batch of the processor of %s is %d", p.queue, p.Batch), "give 1 to 10,000, or 0 for what the queue's profile says")
+	}
+	if p.Lease != 0 && (p.Lease < time.Second || p.Lease > 12*time.Hour) {
+		return refusal("Processor.Lease", fmt.Sprintf("Lease of the processor of %s is %s", p.queue, p.Lease), "give 1 s to 12 h, or 0 for the node's")
 	}
 	_, _, err := p.settings(ctx, h)
 	return err
 }
+
+func refusal(field, message, hint string) error {
+	return &nexus.Error{Op: "outbox", Code: nexus.CodeArgumentValue, Field: field, Message: message, Hint: hint}
+}
+
+// Sole implements [svc.Sole]: of two processors of a queue, each would have some of its messages.
+func (p *Processor) Sole() string { return "outbox queue " + p.queue }
 
 // settings are those of the queue as they are now.
 func (p *Processor) settings(ctx context.Context, h *svc.Host) (of pace, key string, err error) {
@@ -98,6 +108,8 @@ func (p *Processor) timeout(h *svc.Host) time.Duration {
 	}
 	return h.Timeout
 }
+
+var _ svc.Sole = (*Processor)(nil)
 
 var _ interface {
 	Declare(context.Context, *svc.Host) error

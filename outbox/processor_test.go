@@ -442,3 +442,55 @@ func byBody() func(m *outbox.Item) error {
 		return nil
 	}
 }
+
+// What can't be meant is refused by Run, Work and Apply, and the error names it: two processors of a queue would each have some of its messages.
+func TestProcessorsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	register(t, db, "pay", 1, nil)
+	register(t, db, "other", 1, nil)
+	with := func(change func(*outbox.Processor)) *outbox.Processor {
+		p := outbox.Handle("pay", note)
+		change(p)
+		return p
+	}
+	wants := func(err error, field, says string) {
+		t.Helper()
+		var e *nexus.Error
+		if !errors.As(err, &e) || !errors.Is(err, nexus.ErrInvalid) || e.Field != field || !strings.Contains(e.Message, says) {
+			t.Errorf("%v, want %s: %s", err, field, says)
+		}
+	}
+	for _, c := range []struct {
+		add         []node.Service
+		field, says string
+	}{
+		{[]node.Service{outbox.Handle("pay", note), outbox.Handle("other", note), outbox.HandleLeased("pay", func(context.Context, *outbox.Item) error { return nil })}, "Add", "outbox queue pay"},
+		{[]node.Service{outbox.Handle("pay", nil)}, "Add", "a handler"},
+		{[]node.Service{outbox.Handle("", note)}, "Add", "a queue"},
+		{[]node.Service{with(func(p *outbox.Processor) { p.Lease = time.Millisecond })}, "Processor.Lease", "pay is 1ms"},
+		{[]node.Service{with(func(p *outbox.Processor) { p.Lease = 13 * time.Hour })}, "Processor.Lease", "pay is 13h"},
+		{[]node.Service{with(func(p *outbox.Processor) { p.Batch = -1 })}, "Processor.Batch", "pay is -1"},
+	} {
+		for _, run := range []func(n *node.Node) error{
+			func(n *node.Node) error { return n.Run(t.Context()) },
+			func(n *node.Node) error { _, err := n.Work(t.Context(), 10); return err },
+		} {
+			n := node.New(db.Pool, node.Config{Namespace: ns, Logger: slog.New(slog.DiscardHandler)})
+			n.Add(c.add...)
+			wants(run(n), c.field, c.says)
+		}
+	}
+	n := node.New(db.Pool, node.Config{Namespace: ns, Logger: slog.New(slog.DiscardHandler)})
+	n.Add(outbox.Handle("pay", note))
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- n.Run(ctx) }()
+	db.Wait("select exists (select from core.nodes where state = 'active')")
+	n.Add(outbox.Handle("pay", note))
+	wants(n.Apply(ctx), "Add", "outbox queue pay")
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}

@@ -24,6 +24,12 @@ import (
 	"github.com/nexuspg/nexus/internal/work"
 )
 
+// Sole is a service of which a node takes one: of two, each would get what falls to it by chance.
+type Sole interface {
+	// Sole names what there is one for.
+	Sole() string
+}
+
 // Host is what a service is given by the node that runs it.
 type Host struct {
 	Namespace nexus.Namespace
