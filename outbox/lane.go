@@ -20,6 +20,10 @@ type lane struct {
 	n  int   // among those of its queue
 }
 
+// together is how long messages that are handled one by one may take before they are settled, and others may have the place: the transaction is as
+// short as that, and none of them lacks the time that those before it took.
+const together = time.Second
+
 // worker works one lane until it has no more, or somebody else wants the place.
 type worker struct {
 	r     *runner
@@ -154,8 +158,9 @@ func (w *worker) handle(ctx context.Context) (more bool, err error) {
 
 // leased has one message handled after the other, until ctx ends.
 func (w *worker) leased(ctx context.Context) (more bool, err error) {
+	began := time.Now()
 	for i, m := range w.items {
-		if i > 0 && ctx.Err() != nil {
+		if i > 0 && (ctx.Err() != nil || time.Since(began) > together && w.wanted()) {
 			w.did += i
 			return false, w.settle(work.Result{Action: work.Release}, 0, 1)
 		}
@@ -180,7 +185,11 @@ func (w *worker) inTx() (more bool, err error) {
 		}
 		return false, errors.Join(err, w.settle(work.Result{Action: work.Release, After: time.Second}, 0, 1))
 	}
-	at, of := 0, len(w.items)
+	at, of, done, most := 0, len(w.items), len(w.items), together
+	if limit := w.r.p.timeout(w.r.h); limit > 0 {
+		most = min(most, limit/10)
+	}
+	began := time.Now()
 	e, late, cause := w.call(func(ctx context.Context, over func() bool) error {
 		if w.r.p.batch != nil {
 			lent, back := tx.Lend()
@@ -202,6 +211,9 @@ func (w *worker) inTx() (more bool, err error) {
 			if err != nil {
 				return err
 			}
+			if done = i + 1; time.Since(began) > most {
+				return nil
+			}
 		}
 		return nil
 	})
@@ -222,9 +234,9 @@ func (w *worker) inTx() (more bool, err error) {
 		tx.Close(parent)
 		return false, w.settle(res, at, of)
 	}
-	last := w.items[len(w.items)-1]
+	last := w.items[done-1]
 	err = tx.Commit(context.WithoutCancel(parent), func(b *pgx.Batch) {
-		b.Queue("select core_node.settle_lane($1, $2, $3, $4, $5, $6)", w.lane.id, w.r.h.NodeID, w.token, w.from, len(w.items), last.ID)
+		b.Queue("select core_node.settle_lane($1, $2, $3, $4, $5, $6)", w.lane.id, w.r.h.NodeID, w.token, w.from, done, last.ID)
 	})
 	tx.Close(context.WithoutCancel(parent))
 	if lost(err) {
@@ -233,11 +245,11 @@ func (w *worker) inTx() (more bool, err error) {
 	}
 	if err != nil {
 		// Whether it committed may not be known. If it did, the lane is further than this says, and it changes nothing.
-		return false, w.settle(work.Result{Action: work.Retry, Reason: work.ReasonError, Error: "commit: " + err.Error()}, 0, len(w.items))
+		return false, w.settle(work.Result{Action: work.Retry, Reason: work.ReasonError, Error: "commit: " + err.Error()}, 0, done)
 	}
-	w.did += len(w.items)
-	w.r.count("handled", len(w.items))
-	w.from += int64(len(w.items))
+	w.did += done
+	w.r.count("handled", done)
+	w.from += int64(done)
 	w.items = nil
 	return true, nil
 }

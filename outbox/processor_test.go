@@ -494,3 +494,34 @@ func TestProcessorsThatAreRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// holds: LN6
+// Messages that are handled one by one share a transaction while they are quick. Slow ones do not use up each other's time, and nothing is done twice.
+func TestSlowMessagesHaveTheirOwnTime(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	register(t, db, "pay", 1, nil)
+	enqueue(t, db, "pay", numbers(30)...)
+	calls := 0
+	p := outbox.Handle("pay", func(ctx context.Context, tx pgx.Tx, m *outbox.Item) error {
+		calls++
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		return note(ctx, tx, m)
+	})
+	p.Timeout = 2 * time.Second
+	n := node.New(db.Pool, node.Config{Namespace: ns, Logger: slog.New(slog.DiscardHandler)})
+	n.Add(p)
+	if did, err := n.Work(t.Context(), 100); did != 30 || err != nil || calls != 30 {
+		t.Error(did, err, calls, "calls")
+	}
+	if got, want := dbtest.Get[string](db, inOrder), strings.Join(numbers(30), " "); got != want {
+		t.Error(got)
+	}
+	if n := dbtest.Get[int](db, "select count(distinct xmin::text)::int from public.effect"); n < 2 {
+		t.Error("all of it in one transaction")
+	}
+}
