@@ -137,8 +137,19 @@ func encode(op, field string, v any) (string, error) {
 	if v == nil {
 		return "null", nil
 	}
-	return db.Payload(op, field, v)
+	text, err := db.Payload(op, field, v)
+	if err == nil && len(text) > mostBytes {
+		return "", &nexus.Error{
+			Op: op, Code: nexus.CodePayloadTooLarge, Message: fmt.Sprintf("%s has %d bytes, and no namespace allows so many", field, len(text)), Field: field,
+			Hint: "keep it elsewhere, and return where",
+		}
+	}
+	return text, err
 }
+
+// mostBytes is twice what a namespace may allow, since escapes make text longer. What is far longer Postgres cannot even read to refuse it, and
+// the step would be done again and again.
+const mostBytes = 128 << 20
 
 // again is the error of a step that ends its run and begins a new one.
 type again struct {

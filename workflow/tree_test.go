@@ -275,3 +275,14 @@ func TestInputsOfAnyType(t *testing.T) {
 		t.Error("a number is taken for a map")
 	}
 }
+
+// holds: W12 (far too much)
+// What is too long for Postgres to read it is refused before it is sent.
+func TestFarTooMuch(t *testing.T) {
+	if _, err := encode("commit_steps", "result", strings.Repeat("x", mostBytes)); !refused(err) || !strings.Contains(err.Error(), "134217730 bytes") {
+		t.Error(err)
+	}
+	if _, err := encode("commit_steps", "result", strings.Repeat("x", 1<<20)); err != nil {
+		t.Error(err)
+	}
+}

@@ -17,7 +17,8 @@ begin
         raise exception using errcode = 'insufficient_privilege', column = p_field,
             message = format('the function %s belongs to %s, and this is %I',
                              p_function::regprocedure, v_owner::regrole, core_private.caller()),
-            hint = format('Subscribe it as %s, as whom it will run.', v_owner::regrole);
+            hint = format('It will run as %1$s: do this as %1$s or as a member of it (grant %1$s to %2$I;).',
+                          v_owner::regrole, core_private.caller());
     end if;
     if right(p_function::regprocedure::text, 7) <> '(jsonb)' then
         raise exception using errcode = 'NX015', column = p_field,

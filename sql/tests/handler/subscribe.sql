@@ -43,7 +43,7 @@ select core.emit('shop', 'order.made'), core.emit('shop', 'other');
 set session authorization t_app;
 select is((select handled from core.work('shop')), 2, 'each consumer gets what matches its pattern');
 set session authorization t_other;
-select is(pg_temp.said('{"consumer": "third"}'), '42501 Subscribe it as t_app, as whom it will run.', 'nobody else may subscribe it');
+select is(pg_temp.said('{"consumer": "third"}'), '42501 It will run as t_app: do this as t_app or as a member of it (grant t_app to t_other;).', 'nobody else may subscribe it');
 select throws_ok($$select core.unsubscribe('shop', 'on_event')$$, '42501', null, 'nor unsubscribe it');
 select is(core.unsubscribe('shop', 'default'), false, 'a consumer without one');
 set session authorization t_idle;

@@ -74,8 +74,10 @@ var running = []runningPage{
 	{page: "docs/guides/request-reply.md", apart: true, not: []string{"nexus-node request"}, holds: `(select count(*) = 1 from core.request_status where status = 503)`},
 	{page: "docs/guides/triggers.md", not: []string{"nexus-node trigger hand-over"}, holds: `(select string_agg(name || ' ' || enabled, ', ' order by name) = 'count true, mail-all false, mail-germans true, mourn true, new-order true, price true, report true, statistics true' from core.trigger_status)
 		and exists (select from pgmq.q_core_events_shop__triggers where message ->> 'trigger' = 'mail-germans') and (select total = 17 from books.totals)`},
-	{page: "docs/guides/workflows.md", apart: true, before: `select core.create_namespace('shop')`,
-		holds: `(select array_agg(target order by target) = '{workflow:order,workflow:report}' from core.triggers)`},
+	{page: "docs/guides/workflows.md", apart: true, before: `select core.create_namespace('shop'); create table public.stock (id bigint primary key, sku text, n int);
+		create role shop_service login in role nexus_producer, nexus_consumer`,
+		holds: `(select array_agg(target order by target) = '{workflow:order,workflow:report}' from core.triggers) and pg_has_role('shop_service', 'shop_undo', 'member')
+		and core_node.register_workflow('shop', 'w', 1, '[{"name": "a", "kind": "tx", "undo": "sql", "function": "public.restock(jsonb)"}]') > 0`},
 	{page: "docs/guides/watched-tables.md", apart: true, holds: `(select array_agg(message #>> '{payload,new,status}') = '{paid}' from pgmq.q_core_events_shop__triggers)`},
 	{page: "docs/guides/outbox.md", holds: `(select sum(lag) = 2 and count(*) filter (where why = 'waits for the lanes of before') = 32 and count(*) filter (where why = 'waits for the log') = 16 from core.lane_status)`},
 	{page: "docs/guides/replay.md", holds: `(select state = 'done' from core.replays)`},
