@@ -10,7 +10,9 @@ select c.namespace, c.name as queue, k.lane, k.lane_id, l.state, l.seq,
             when l.suspect_until > l.seq then format('one of %s to %s failed', l.seq + 1, l.suspect_until)
             when l.attempts > 0 then format('message %s failed', l.seq + 1)
             when k.waits and b.consumer_id is not null then 'waits for the log'
-            when k.waits then 'waits for the lanes of before' end as why,
+            when k.waits then 'waits for the lanes of before'
+            when c.kind = 'ordered' and l.pending > 0 and (l.locked_until <= core.now()) is not false
+            then 'no live node handles ' || core_private.without_handler(c.consumer_id, k.lane_id) end as why,
        case when l.next_at > core.now() then l.next_at end as next_at,
        case when l.locked_until > core.now() then l.locked_by end as locked_by,
        case when l.locked_until > core.now() then l.locked_until end as locked_until,

@@ -13,6 +13,7 @@ declare
     v_patterns text[];
     v_differ   record;
     v_queue    text;
+    v_kind     text;
     v_id       integer;
     v_new      bigint;
     v_from     timestamptz;
@@ -25,7 +26,13 @@ begin
     v_ordered := coalesce(p_options ->> 'kind' = 'ordered', false);
     v_from := core_private.parse_from(p_options -> 'from', 'from');
     for v_round in 1 .. 2 loop
-        if exists (select from core.consumers c where c.namespace = p_namespace and c.name = p_consumer) then
+        select c.kind into v_kind from core.consumers c where c.namespace = p_namespace and c.name = p_consumer;
+        if v_kind = 'outbox' then
+            raise exception using errcode = 'NX212', column = 'p_consumer',
+                message = format('consumer %s of namespace %s cannot be made: there is an outbox queue of that name',
+                    quote_literal(p_consumer), quote_literal(p_namespace)),
+                hint = 'Choose another name.';
+        elsif v_kind is not null then
             select *
               into v_differ
               from core_private.differing_consumer_options(p_namespace, p_consumer, v_patterns, p_options);

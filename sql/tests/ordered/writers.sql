@@ -29,6 +29,9 @@ select throws_ok($$select core.outbox_enqueue('shop', 'one', 'x', 't')$$, 'NX115
 select throws_ok($$select core.outbox_replay('shop', 'one', '-infinity')$$, 'NX115', null, 'nor replayed as one');
 select throws_ok($$select core.cancel_deliveries('shop', '{1}', 'r', 'one')$$, 'NX225', null, 'deliveries cannot be picked');
 
+select core.outbox_register_queue('shop', 'moves', 1);
+select throws_ok($$select core.create_consumer('shop', 'moves', '{a.*}')$$, 'NX212', 'consumer ''moves'' of namespace ''shop'' cannot be made: there is an outbox queue of that name', 'the name of a queue');
+
 select is(pg_temp.got('one'), null, 'from now on');
 select core.create_consumer('bare', 'bare', '{*}', '{"kind": "ordered"}');
 select core.emit(ns, 'a.b') from unnest('{shop,bare}'::text[]) ns;
@@ -43,6 +46,10 @@ select is(pg_temp.got('bare'), 'a.b a.d b.b a.e', 'where there is no default');
 select is((select count(distinct m.lane_id)::int from core_private.lane_messages m where m.key = 'k'), 1, 'a key has one lane');
 select is((select count(*)::int from core_private.lane_messages m join core_private.consumer_lanes l using (lane_id) where m.key = 'k' and l.lane <> (core_private.lanes_of_keys('{k}', 3))[1]), 0, 'which is that of the key');
 select is((select count(*)::int from core_private.lane_messages m where m.xid <> pg_current_xact_id()), 0, 'with the transaction that emitted it');
+
+select is((select string_agg(distinct why, ',') from core.lane_status where queue = 'one' and lag > 0), 'no live node handles a.b,no live node handles a.d', 'a lane whose event nobody handles says so');
+select core_node.register_node('shop', 'n', true, '{a.b}', '{}', '{one}');
+select is((select string_agg(distinct why, ',') from core.lane_status where queue = 'one' and lag > 0), 'no live node handles a.d', 'and goes on where one is for it');
 
 -- The log comes first, and in lanes of its own.
 select pg_temp.forget();
