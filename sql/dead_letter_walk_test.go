@@ -72,7 +72,7 @@ func TestTheWalkFindsWhatIsTakenOut(t *testing.T) {
 	}
 	for name, harm := range map[string][]string{
 		"the lock":     {"for update;", ";"},
-		"the token":    {" or v_row.claim_token <> p_claim_token", ""},
+		"the token":    {" or v_row.claim_token <> core_private.token_mark(p_claim_token)", ""},
 		"the deadline": {"v_row.deadline > core_private.now()", "v_row.deadline is not null"},
 		"the claim":    {"if p_claim_token is null and v_held then", "if false then"},
 	} {
@@ -243,7 +243,7 @@ func (a *walker) in(token string, do func(pgx.Tx) error) {
 		return
 	}
 	defer func() { _ = tx.Rollback(ctx) }()
-	if _, err := tx.Exec(ctx, `select set_config('walk.token', $1, true), set_config('walk.began', core.now()::text, true)`, token); err != nil {
+	if _, err := tx.Exec(ctx, `select set_config('walk.token', coalesce(core_private.token_mark(nullif($1, '')::uuid)::text, ''), true), set_config('walk.began', core.now()::text, true)`, token); err != nil {
 		a.t.Error(err)
 		return
 	}

@@ -325,3 +325,36 @@ func connectTo(t *testing.T, url string) session {
 }
 
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// K1: a transaction whose snapshot is older than the watch leaves no change without its mutation: it is told to run again, by statement, by row and for a TRUNCATE. One
+// that is older than the trigger alone goes by the triggers that it sees.
+// holds: K1 (REPEATABLE READ)
+func TestAnOldSnapshotDoesNotGoAroundAWatch(t *testing.T) {
+	db := dbtest.New(t)
+	db.Namespace("shop")
+	db.Exec(`create table public.orders (id integer primary key); create table public.parts (id integer) partition by range (id); create table public.part partition of public.parts for values from (0) to (9)`, pgx.QueryExecModeSimpleProtocol)
+	old, older := open(t, db), open(t, db)
+	const begin, look = "begin isolation level repeatable read", "select count(*) from core.watched_tables"
+	does(t, older, begin)
+	does(t, older, look)
+	db.Exec(`select core.watch_table('shop', 'public.orders', 'orders'), core.watch_table('shop', 'public.parts', 'orders')`)
+	does(t, old, begin)
+	does(t, old, look)
+	db.Exec(`select core.create_trigger('shop', 'mail', '{"kv": {"collection": "orders"}}', 'go:mail')`)
+	for _, sql := range []string{"insert into public.orders values (1)", "insert into public.parts values (1)", "truncate public.orders"} {
+		does(t, older, "savepoint s")
+		if pg, ok := errors.AsType[*pgconn.PgError](older.Exec(t.Context(), sql)); !ok || pg.Code != "40001" {
+			t.Errorf("%s: %v", sql, pg)
+		}
+		does(t, older, "rollback to s")
+	}
+	does(t, older, "rollback")
+	does(t, old, "insert into public.orders values (2)")
+	does(t, old, "commit")
+	does(t, older, begin)
+	does(t, older, "insert into public.orders values (3)")
+	does(t, older, "commit")
+	if got := dbtest.Get[string](db, `select string_agg(message #>> '{payload,new,id}', ' ') from pgmq.q_core_events_shop__triggers`); got != "3" {
+		t.Errorf("mutations of %s", got)
+	}
+}

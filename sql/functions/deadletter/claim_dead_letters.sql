@@ -14,13 +14,16 @@ begin
     v_ids := array(select l.dead_letter_id from core_private.filter_dead_letters(p_filter) l);
     v_now := core_private.now();
     return query
-        with claimed as (
+        with tokens as materialized (
+            select i as id, gen_random_uuid() as token from unnest(v_ids) i),
+        claimed as (
             update core.dead_letters l
-               set status = 'reprocessing', claim_token = gen_random_uuid(), deadline = v_now + p_for,
-                   claimed_by = core_private.principal()
-             where l.dead_letter_id = any (v_ids)
-            returning l.*)
-        select c.dead_letter_id, c.claim_token, c.deadline, c.payload, c.envelope, c.headers,
+               set status = 'reprocessing', claim_token = core_private.token_mark(t.token),
+                   deadline = v_now + p_for, claimed_by = core_private.principal()
+              from tokens t
+             where l.dead_letter_id = t.id
+            returning l.*, t.token)
+        select c.dead_letter_id, c.token, c.deadline, c.payload, c.envelope, c.headers,
                c.body, c.body_type, c.attempts, c.last_error
           from claimed c
          order by c.dead_letter_id;

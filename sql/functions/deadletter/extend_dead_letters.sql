@@ -42,7 +42,8 @@ begin
     v_now := core_private.now();
     return query
         with mine as materialized (
-            select u.id, u.token from unnest(p_dead_letter_ids, p_claim_tokens) u(id, token)),
+            select u.id, core_private.token_mark(u.token) as token
+              from unnest(p_dead_letter_ids, p_claim_tokens) u(id, token)),
         kept as (
             update core.dead_letters l
                set deadline = v_now + p_for

@@ -36,7 +36,7 @@ begin
             detail = format('until %s', core_private.iso(v_row.deadline)),
             hint = 'Wait until the claim ends, or give its token as p_claim_token.';
     end if;
-    if p_claim_token is not null and (not v_held or v_row.claim_token <> p_claim_token) then
+    if p_claim_token is not null and (not v_held or v_row.claim_token <> core_private.token_mark(p_claim_token)) then
         raise exception using errcode = 'NX303', column = 'p_claim_token',
             message = format('the claim of dead letter %s is lost', p_dead_letter_id),
             detail = case when v_held

@@ -20,7 +20,7 @@ begin
              using (
                 select x.ctid as tid
                   from %1$s x
-                 where x.%2$I <= $1 and x.namespace <> all ($2) and %3$s
+                 where x.%2$I <= $1 and (x.namespace <> all ($2) or x.namespace is null) and %3$s
                  order by x.%2$I
                  limit $3
                    for update skip locked) old

@@ -3,6 +3,11 @@ returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set extra_float_digits = 1
+set timezone = 'UTC'
+set datestyle = 'ISO, YMD'
+set intervalstyle = 'postgres'
+set bytea_output = 'hex'
+set lc_monetary = 'C'
 as $$
 declare
     v_now   timestamptz := core_private.now();
@@ -23,4 +28,4 @@ begin
     perform core_private.note_change(v_watch, v_op, v_old, v_new, v_now);
     return null;
 end $$;
-comment on function core_node.note_row() is 'Makes a mutation of what became of a row of a watched table, or of a partition of one. Its argument is the number of the watch. Raises NX110.';
+comment on function core_node.note_row() is 'Makes a mutation of what became of a row of a watched table, or of a partition of one. Its argument is the number of the watch. Raises 40001, NX110.';

@@ -1,11 +1,17 @@
 -- Transition tables can be read here and nowhere else. A few rows are done one by one, since making a statement takes
 -- as long as eight of them do. A column may have any name, the row's too, so that the row is asked for with its star.
--- Fewer digits of floats, which the writer's session may ask for, would hide their changes.
+-- Fewer digits of floats, which the writer's session may ask for, would hide their changes; and whatever the session asks
+-- for of times, intervals, bytes and money, the same row is the same mutation.
 create or replace function core_node.note_rows()
 returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set extra_float_digits = 1
+set timezone = 'UTC'
+set datestyle = 'ISO, YMD'
+set intervalstyle = 'postgres'
+set bytea_output = 'hex'
+set lc_monetary = 'C'
 set jit = off
 as $$
 declare
@@ -70,4 +76,4 @@ begin
     end if;
     return null;
 end $$;
-comment on function core_node.note_rows() is 'Makes mutations of what a statement did to a watched table. Its argument is the number of the watch. Raises NX110.';
+comment on function core_node.note_rows() is 'Makes mutations of what a statement did to a watched table. Its argument is the number of the watch. Raises 40001, NX110.';

@@ -13,4 +13,4 @@ begin
     end if;
     return null;
 end $$;
-comment on function core_node.note_truncate() is 'Makes one mutation, without rows, of a TRUNCATE of a watched table. Its argument is the number of the watch. Raises NX110.';
+comment on function core_node.note_truncate() is 'Makes one mutation, without rows, of a TRUNCATE of a watched table. Its argument is the number of the watch. Raises 40001, NX110.';

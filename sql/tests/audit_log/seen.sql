@@ -18,3 +18,7 @@ set session authorization t_reader; set search_path = tap, pg_catalog;
 select is((select array_agg(concat_ws(' ', namespace, action) order by audit_id) from core.audit_log), '{alter_settings,alter_scheduler,"shop schedule_task","shop schedule_task","shop pause_task","shop delete_task"}', 'a reader sees what concerns all, and nothing of what is closed to him or gone');
 set session authorization t_member; set search_path = tap, pg_catalog;
 select is((select array_agg(concat_ws(' ', namespace, action) order by audit_id) from core.audit_log where namespace is distinct from 'shop'), '{alter_settings,alter_scheduler,"closed grant_namespace","closed alter_namespace"}', 'who has a grant sees it');
+reset session authorization; reset search_path;
+update nexus_test.clock set shift = '401 days';
+select core.run_sweep('retention');
+select is((select count(*)::int from core.audit_log), 0, 'retention takes those of no namespace, too');

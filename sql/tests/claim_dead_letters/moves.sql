@@ -6,10 +6,10 @@ select core_node.claim('core_events_shop', '{*}', '{0}', 12, '30 s');
 select core_private.bury('core_events_shop', 'n', array(select generate_series(1, 12)), array_fill(1, array[12]), array_fill('r'::text, array[12]), array_fill('e'::text, array[12]));
 create function pg_temp.said(p_sql text) returns text language plpgsql as $$
 begin execute p_sql; return 'ok'; exception when others then return sqlstate; end $$;
-create function pg_temp.token(p_id bigint) returns uuid language sql as $$ select claim_token from core.dead_letters where dead_letter_id = p_id $$;
 update nexus_test.clock set shift = '0', frozen = '2030-01-01Z';
 create temporary table c as select * from core.claim_dead_letters('{"namespace": "shop", "limit": 8}', '1 min');
 select is((select string_agg(concat_ws(' ', dead_letter_id, payload, attempts, last_error), ', ' order by dead_letter_id) from c), '1 1 1 e, 2 2 1 e, 3 3 1 e, 4 4 1 e, 5 5 1 e, 6 6 1 e, 7 7 1 e, 8 8 1 e', 'the oldest, with what a handler needs');
+create function pg_temp.token(p_id bigint) returns uuid language sql as $$ select claim_token from c where dead_letter_id = p_id $$;
 select ok(bool_and(envelope ->> 'eventType' = 'a' and deadline = core.now() + interval '1 min'), 'envelope and deadline') from c;
 select is((select count(distinct claim_token)::int from c), 8, 'a token each');
 select is((select array_agg(dead_letter_id order by dead_letter_id) from core.claim_dead_letters('{"ids": [7, 8, 9]}')), '{9}', 'what somebody holds is passed over');
@@ -28,6 +28,9 @@ select is((select count(*)::int from core.preview_dead_letters('{"ids": [1]}')),
 select is(pg_temp.said(format(q, gen_random_uuid())), 'NX303', q) from unnest(array[
   'select core.replay_dead_letter(1, null, %L)', $$select core.discard_dead_letter(1, 'x', %L)$$, $$select core.resolve_dead_letter(1, 'ignored', 'x', %L)$$, $$select core.reject_dead_letter(1, %L, 'x')$$,
   $$select core.discard_dead_letter(12, 'x', %L)$$]) q;
+select is(pg_temp.said(format($$select core.discard_dead_letter(1, 'x', %L)$$, claim_token)), 'NX303', 'what readers see of a token is none') from core.dead_letters where dead_letter_id = 1;
+select is((select array_agg(e.dead_letter_id) from core.extend_dead_letters('{1}', array(select claim_token from core.dead_letters where dead_letter_id = 1)) e), '{1}', 'nor does it extend the claim');
+select is((select count(*)::int from core.dead_letters l, c where strpos(to_jsonb(l)::text, c.claim_token::text) > 0), 0, 'the token itself stands nowhere');
 select is(pg_temp.said($$select core.reject_dead_letter(1, null, 'x')$$), 'NX006', 'to give back takes a token');
 select is(pg_temp.said(format($$select core.reject_dead_letter(1, %L, ' ')$$, pg_temp.token(1))), 'NX006', 'and an error');
 -- the holder, in time

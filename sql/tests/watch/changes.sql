@@ -123,6 +123,21 @@ reset session authorization;
 select is((select array_agg(concat_ws(' ', op, n, changed) order by op, n) from (select message ->> 'sourceType' as op, message #>> '{payload,changed}' as changed, count(*) as n from pgmq.q_core_events_shop__triggers group by 1, 2) x), array['kv.rows.names.delete 20', 'kv.rows.names.insert 20', 'kv.rows.names.update 2 ["it''s %1$s", "o"]', 'kv.rows.names.update 20 ["r"]'], 'names');
 delete from pgmq.q_core_events_shop__triggers;
 -- all digits, whatever the writer's session shows
+-- what the writer's session asks for of times, intervals, bytes and ranges makes no other mutation
+set session authorization t_app; set search_path = tap, pg_catalog;
+create table app.said (id integer primary key, at timestamptz, n interval, b bytea, r tstzrange, ts timestamptz[], m money);
+create table app.said_parts (like app.said) partition by range (id); create table app.said_part partition of app.said_parts for values from (0) to (1000);
+select core.watch_table('shop', 'app.said', 'rows.said'), core.watch_table('shop', 'app.said_parts', 'rows.said');
+create function pg_temp.says(p_table regclass) returns void language plpgsql as $$ begin
+  execute format('with x as (select ''2030-01-02 03:04:05Z''::timestamptz as t) insert into %s select g, t, make_interval(months => 14, days => 3, secs => 4.5), ''\x00ff'', tstzrange(t, t + ''1 d''), array[t], 12.5::numeric::money from x, generate_series(1, 12) g', p_table);
+  execute format('update %s set at = at where id = 1; delete from %1$s where id = 1; delete from %1$s', p_table); end $$;
+set timezone = 'Asia/Tokyo'; set datestyle = 'German'; set intervalstyle = 'iso_8601'; set bytea_output = 'escape'; select pg_temp.says('app.said'), pg_temp.says('app.said_parts');
+set timezone = 'America/Lima'; set datestyle = 'SQL, DMY'; set intervalstyle = 'sql_standard'; select pg_temp.says('app.said'), pg_temp.says('app.said_parts');
+reset timezone; reset datestyle; reset intervalstyle; reset bytea_output; select pg_temp.says('app.said'), pg_temp.says('app.said_parts');
+reset session authorization;
+select is((select array_agg(distinct coalesce(nullif(message #> '{payload,new}', 'null'), message #> '{payload,old}') - 'id') || to_jsonb(count(*)) from pgmq.q_core_events_shop__triggers where message #>> '{payload,collection}' = 'rows.said'),
+  array['{"at": "2030-01-02T03:04:05+00:00", "b": "\\x00ff", "m": "$12.50", "n": "1 year 2 mons 3 days 00:00:04.5", "r": "[\"2030-01-02 03:04:05+00\",\"2030-01-03 03:04:05+00\")", "ts": ["2030-01-02T03:04:05+00:00"]}', '144']::jsonb[], 'one row, one mutation, whoever writes it');
+delete from pgmq.q_core_events_shop__triggers;
 set session authorization t_app; set search_path = tap, pg_catalog;
 create table app.floats (id integer primary key, f float8);
 select core.watch_table('shop', 'app.floats', 'rows.floats');

@@ -29,7 +29,7 @@ type verb struct {
 const unresolved = `update core.dead_letters set status = 'pending', claim_token = null, deadline = null, claimed_by = null, resolved_at = null, resolved_by = null, resolution = null where namespace = {namespace}`
 
 // held makes them claimed.
-const held = `update core.dead_letters set status = 'reprocessing', claim_token = '01900000-0000-7000-8000-00000000cafe', deadline = 'infinity', claimed_by = 'everycall',
+const held = `update core.dead_letters set status = 'reprocessing', claim_token = core_private.token_mark('01900000-0000-7000-8000-00000000cafe'), deadline = 'infinity', claimed_by = 'everycall',
 	resolved_at = null, resolved_by = null, resolution = null where namespace = {namespace}`
 
 // pending does so with the one-shot event, and awake with the node.
