@@ -1,7 +1,7 @@
 -- Transition tables can be read here and nowhere else. A few rows are done one by one, since making a statement takes
 -- as long as eight of them do. A column may have any name, the row's too, so that the row is asked for with its star.
--- Fewer digits of floats, which the writer's session may ask for, would hide their changes; and whatever the session asks
--- for of times, intervals, bytes and money, the same row is the same mutation.
+-- Fewer digits of floats, which the writer's session may ask for, would hide their changes; and whatever the session
+-- asks for of times, intervals, bytes and money, the same row is the same mutation.
 create or replace function core_node.note_rows()
 returns trigger
 language plpgsql security definer
