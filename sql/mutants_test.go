@@ -27,6 +27,8 @@ var mutants = []mutant{
 	{"W12 numbers beyond what Go has", "core_private.is_plain_json", []string{"[0-9][eE][+]?[0-9][0-9][0-9]|", ""}, "workflow/linear", false},
 	{"W6 a claim begins where the one before has ended", "core_node.claim_runs", []string{"least(coalesce(x.due, '-infinity'), v_now - interval '1 second')", "'-infinity'::timestamptz"}, "workflow/at_scale", false},
 	{"W6 and sees what was committed late", "core_node.claim_runs", []string{"v_now - interval '1 second'", "v_now"}, "workflow/at_scale", false},
+	{"W3 of a step that failed there is a row", "core_node.commit_steps", []string{"exception when unique_violation then\n                v_first := false;", "exception when unique_violation then\n                null;"}, "workflow/linear", false},
+	{"W12 what a string cannot hold", "core_private.is_plain_json", []string{"'u0000') operator(pg_catalog.=) 0", "'u0000') operator(pg_catalog.>=) 0"}, "workflow/linear", true},
 	{"W12 the limit of the namespace", "core_node.claim_runs", []string{"least(n.max_payload_bytes / 64, 2000)", "2000"}, "workflow/linear", false},
 	{"W2 and of many", "core_node.commit_steps", []string{"and c.token = p_tokens[1]", ""}, "workflow/linear", false},
 	{"W2 the epoch is asked for", "core_node.commit_steps", []string{"and c.epoch = p_epochs[1]", ""}, "workflow/linear", false},

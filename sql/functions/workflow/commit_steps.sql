@@ -18,6 +18,10 @@ declare
     v_now     timestamptz;
     v_many    boolean := cardinality(p_runs) > 1;
     v_took    integer[];
+    v_tids    tid[];
+    v_first   boolean;
+    v_moved   integer;
+    v_all     boolean;
     v_close   integer[];
     v_ended   integer[];
     v_results jsonb[];
@@ -42,9 +46,10 @@ begin
     end;
 
     if v_many then
-        select array_agg(l.i), array_agg(l.i) filter (where l.plain is not true or v_results = '{}')
-          into v_took, v_close
-          from (select x.i,
+        select array_agg(l.i), array_agg(l.ctid), bool_and(l.attempt = 0),
+               array_agg(l.i) filter (where l.plain is not true or v_results = '{}')
+          into v_took, v_tids, v_first, v_close
+          from (select x.i, c.ctid, c.attempt,
                        (x.result is null or core_private.is_plain_json(x.result, c.plain_bytes))
                        and (x.output is null or core_private.is_plain_json(x.output, c.plain_bytes)) as plain
                   from unnest(p_runs, p_paths, p_epochs, p_tokens, p_pos, p_results, p_outputs)
@@ -55,48 +60,73 @@ begin
                  where c.state = 'R' and c.cancel is null
                    for update of c skip locked) l;
     else
-        select array[1], array[1]
-          into v_took, v_close
+        select array[1], array[1], array[c.ctid], false
+          into v_took, v_close, v_tids, v_first
           from core_private.workflow_cursors c
          where c.run_id = p_runs[1] and c.path = p_paths[1] and c.epoch = p_epochs[1] and c.token = p_tokens[1]
            and c.pos = p_pos[1] and c.state = 'R' and c.cancel is null
            for update;
     end if;
-    for n in
-        select i
-          from generate_subscripts(p_runs, 1) i
-         where v_took is null or i <> all (v_took) or i = any (v_close)
-    loop
-        v_value := core_private.stored_value(p_results[n], core_private.max_stored(p_runs[n]));
-        v_results[n] := v_value.value;
-        if v_value.why is null and p_outputs[n] is not null then
-            v_value := core_private.stored_value(p_outputs[n], core_private.max_stored(p_runs[n]));
-        end if;
-        if v_value.why is not null then
-            v_took := array_remove(v_took, n);
-            p_epochs[n] := null;
-            outcome := 'too_big';
-            detail := v_value.why;
-            return next;
-        end if;
-    end loop;
+    v_all := coalesce(cardinality(v_took) = cardinality(p_runs), false);
+    if not v_all or v_close is not null then
+        for n in
+            select i
+              from generate_subscripts(p_runs, 1) i
+             where v_took is null or i <> all (v_took) or i = any (v_close)
+        loop
+            v_value := core_private.stored_value(p_results[n], core_private.max_stored(p_runs[n]));
+            v_results[n] := v_value.value;
+            if v_value.why is null and p_outputs[n] is not null then
+                v_value := core_private.stored_value(p_outputs[n], core_private.max_stored(p_runs[n]));
+            end if;
+            if v_value.why is not null then
+                p_epochs[n] := null;
+                outcome := 'too_big';
+                detail := v_value.why;
+                return next;
+            end if;
+        end loop;
+        select array_agg(t.i), array_agg(t.tid)
+          into v_took, v_tids
+          from unnest(v_took, v_tids) t(i, tid)
+         where p_epochs[t.i] is not null;
+    end if;
     detail := null;
 
     if v_took is not null then
-        update core_private.workflow_cursors c
-           set pos = c.pos + 1, entered = p_entered[i], attempt = 0, deaths = 0,
-               token = case when p_ops[i] = 'yield' then null else c.token end,
-               due_at = case when p_ops[i] = 'yield' then v_now else c.due_at end
-          from unnest(v_took) i
-         where p_ops[i] in ('next', 'yield') and c.run_id = p_runs[i] and c.path = p_paths[i];
-        insert into core_private.workflow_journal as j (run_id, key, ord, status, result, completed_at, undo)
-        select p_runs[i], p_keys[i], p_ords[i]::integer[], 'c', v_results[i], v_now, p_undos[i]::jsonb
-          from unnest(v_took) i
-         where p_keys[i] is not null
-        on conflict (run_id, key) do update
-           set status = 'c', result = excluded.result, error = null, attempts = j.attempts + 1,
-               completed_at = excluded.completed_at, undo = coalesce(excluded.undo, j.undo);
         select array_agg(i order by i) into v_ended from unnest(v_took) i where p_ops[i] in ('end', 'again');
+        update core_private.workflow_cursors c
+           set pos = c.pos + 1, entered = p_entered[t.i], attempt = 0, deaths = 0,
+               token = case when p_ops[t.i] = 'yield' then null else c.token end,
+               due_at = case when p_ops[t.i] = 'yield' then v_now else c.due_at end
+          from unnest(v_took, v_tids) t(i, tid)
+         where p_ops[t.i] in ('next', 'yield') and c.ctid = t.tid;
+        get diagnostics v_moved = row_count;
+        if v_moved <> cardinality(v_took) - coalesce(cardinality(v_ended), 0) then
+            raise exception using errcode = '40001', column = 'p_runs',
+                message = format('%s of %s cursors are where they were', v_moved, cardinality(v_took)),
+                hint = 'Send the steps again.';
+        end if;
+        -- To look for a row that may be there costs as much as to write one, and of a step that never failed none is.
+        if v_first then
+            begin
+                insert into core_private.workflow_journal (run_id, key, ord, status, result, completed_at, undo)
+                select p_runs[i], p_keys[i], p_ords[i]::integer[], 'c', v_results[i], v_now, p_undos[i]::jsonb
+                  from unnest(v_took) i
+                 where p_keys[i] is not null;
+            exception when unique_violation then
+                v_first := false;
+            end;
+        end if;
+        if not v_first then
+            insert into core_private.workflow_journal as j (run_id, key, ord, status, result, completed_at, undo)
+            select p_runs[i], p_keys[i], p_ords[i]::integer[], 'c', v_results[i], v_now, p_undos[i]::jsonb
+              from unnest(v_took) i
+             where p_keys[i] is not null
+            on conflict (run_id, key) do update
+               set status = 'c', result = excluded.result, error = null, attempts = j.attempts + 1,
+                   completed_at = excluded.completed_at, undo = coalesce(excluded.undo, j.undo);
+        end if;
         if v_ended is not null then
             return query
                 select e.n, 'ok', e.detail
@@ -104,6 +134,9 @@ begin
         end if;
         return query
             select i, 'ok', null::text from unnest(v_took) i where p_ops[i] not in ('end', 'again');
+    end if;
+    if v_all then
+        return;
     end if;
     for n in
         select i

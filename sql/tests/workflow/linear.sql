@@ -67,3 +67,18 @@ select is(pg_temp.finish(1, 'b', '{"done": 1}'), 'already', 'and again');
 select is((select row(status, result, finished_at is not null)::text from core_private.workflow_runs join r using (run_id)), '(completed,"{""done"": 1}",t)', 'completed');
 select is((select string_agg(format('%s %s', key, status), ', ' order by ord) from core_private.workflow_journal join r using (run_id)), 'a c, b c', 'its journal');
 select is((select count(*) from core_private.workflow_cursors), 0::bigint, 'and no cursor is left');
+-- Many at once: of a step that has failed there is a row, whatever the cursor says.
+truncate c;
+select core.start_workflow('shop', 'order'), core.start_workflow('shop', 'order'), core.start_workflow('shop', 'order');
+insert into c select * from core_node.claim_runs('shop', array[(select def from d)], 'n1', 10, '30 s');
+create function pg_temp.commit_all(p_pos int, p_key text, p_results text[] = '{1,1,1}') returns text language sql as $$
+  with a as (select array_agg(run_id order by run_id) r, array_agg(path) p, array_agg(epoch) e, array_agg(token order by run_id) t from c)
+  select string_agg(s.n || ' ' || s.outcome, ', ' order by s.n) from a, core_node.commit_steps(a.r, a.p, a.e, a.t, array_fill(p_pos, array[3]), array_fill(p_pos + 1, array[3]),
+    array_fill(p_key, array[3]), array_fill(format('{%s}', p_pos + 1), array[3]), p_results, array_fill(null::text, array[3]), array_fill('next'::text, array[3]), array_fill(null::text, array[3])) s $$;
+insert into core_private.workflow_journal (run_id, key, ord, status, attempts, error) select run_id, 'a', '{1}', 'f', 3, '{"reason": "bad"}' from c order by run_id limit 1;
+select is(pg_temp.commit_all(0, 'a'), '1 ok, 2 ok, 3 ok', 'three in one');
+select is((select string_agg(concat_ws(' ', status, attempts, result, error), ', ' order by run_id) from core_private.workflow_journal join c using (run_id)), 'c 4 1, c 1 1, c 1 1', 'one of them after failures');
+select is(pg_temp.commit_all(0, 'a'), '1 already, 2 already, 3 already', 'and again');
+update core_private.workflow_cursors set token = null where run_id = (select min(run_id::text)::uuid from c);
+select is(pg_temp.commit_all(1, 'b', array['1', '"' || repeat('x', 2100) || '"', '"y"']), '1 lost, 2 too_big, 3 ok', 'each has its own outcome');
+select is((select string_agg(k.pos::text, ' ' order by run_id) from core_private.workflow_cursors k join c using (run_id)), '1 1 2', 'and its own place');
