@@ -167,13 +167,10 @@ func (r *runner) serve(ctx context.Context) error {
 
 	pause, again, called := firstPause, firstPause, time.Time{}
 	for ctx.Err() == nil {
-		free := r.free()
-		if free < max(r.slots/4, 1) {
-			r.wait(ctx, crowdedFor)
-			if free = r.free(); free == 0 {
-				r.wait(ctx, r.h.Poll)
-				continue
-			}
+		free := r.crowded(ctx)
+		if free == 0 {
+			r.wait(ctx, r.h.Poll)
+			continue
 		}
 		claimed, err := r.claim(ctx, free)
 		if ctx.Err() != nil && len(claimed) == 0 {
@@ -230,6 +227,20 @@ func (r *runner) free() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.slots - len(r.hands)
+}
+
+// crowded is how many slots are free, after a little while if these are few: a claim costs most of what one for many costs, and runs that began
+// together end one by one.
+func (r *runner) crowded(ctx context.Context) (free int) {
+	few, until := max(r.slots/4, 1), time.Now().Add(crowdedFor)
+	for {
+		free = r.free()
+		left := time.Until(until)
+		if free >= few || left <= 0 || ctx.Err() != nil {
+			return free
+		}
+		r.wait(ctx, left)
+	}
 }
 
 func (r *runner) hold(claimed []*hand) {
