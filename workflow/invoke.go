@@ -153,6 +153,7 @@ func (h *hand) inTx(n *node, f func(ctx context.Context, tx pgx.Tx) error, end f
 	case errors.Is(err, nexus.ErrLimit):
 		return verdict(reasonResult, invoke.TextOf(err)), false, false
 	case tx.Broken(err), db.Unavailable(err): // a session that ends is no failure of the step
+		h.report("a step could not be committed, and runs again in a second", "error", err)
 		return work.Result{Action: work.Release, After: time.Second}, false, false
 	}
 	// Whether it committed may not be known. If it did, the cursor is further than this says, and what follows changes nothing.

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/nexuspg/nexus/node"
 	"github.com/nexuspg/nexus/workflow"
 )
@@ -75,5 +77,30 @@ func TestLinesNameTheRun(t *testing.T) {
 	}
 	if strings.Contains(out.String(), "secret") {
 		t.Error("the input was logged")
+	}
+}
+
+// A step that cannot be committed, though its code found no fault, is no failure; but it is told of.
+func TestWhatCannotBeCommittedIsToldOf(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	var out buffer
+	w := workflow.New[order, int]("w")
+	again := false
+	workflow.TxStep(w, "look", func(ctx context.Context, tx pgx.Tx, r *run) (int, error) {
+		if again {
+			return r.Attempt, nil
+		}
+		again = true
+		_, err := tx.Exec(ctx, "set transaction read only") // as it is where the database has become a standby
+		return 0, err
+	})
+	stop := start(t, db, node.Config{ID: "n", Logger: slog.New(slog.NewJSONHandler(&out, nil))}, w)
+	if _, err := await(t, db, w, begin(t, db, w, order{}, nil)); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	if lines := out.String(); !strings.Contains(lines, "a step could not be committed") || !strings.Contains(lines, "read-only") || strings.Contains(lines, "a step failed") {
+		t.Errorf("the log has:\n%s", lines)
 	}
 }

@@ -10,6 +10,11 @@ begin
            select from core_private.workflow_cursors c where c.run_id = p_run and c.token = p_token) then
         return false;
     end if;
+    if octet_length(p_progress::text) > 65536 then
+        raise exception using errcode = 'NX601', column = 'p_progress',
+            message = format('the progress has %s bytes, at most 65536 are allowed', octet_length(p_progress::text)),
+            hint = 'It is for people to look at: keep what is long elsewhere, and say where.';
+    end if;
     perform core_private.check_payload(p_progress, 65536);
     update core_private.workflow_runs r set progress = p_progress, updated_at = v_now where r.run_id = p_run;
     return true;

@@ -23,6 +23,8 @@ select is((select due from core_node.workflow_pace('shop', array(select def from
 select pg_temp.later('10 s');
 select is((select due from core_node.workflow_pace('shop', array(select def from d))), '0', 'then it is due');
 select is(pg_temp.claim(), ':0:0', 'due then');
+select throws_ok($$select core_node.set_progress(c.run_id, c.token, to_jsonb(repeat('x', 70000))) from c$$, 'NX601', 'the progress has 70002 bytes, at most 65536 are allowed', 'progress has a limit of its own');
+select is((select core_node.set_progress(c.run_id, c.token, '"half"') from c), true, 'and is taken within it');
 select throws_ok($$select pg_temp.wait('a', 'sleep', '40 years')$$, 'NX006', null, 'no wait of more than 30 years');
 select is(pg_temp.wait('a', 'sleep', '-1 s'), 'go {"until": "2030-01-01T00:00:09.000000Z"}', 'a time that is over: no wait');
 update c set pos = 0;
