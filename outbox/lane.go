@@ -243,6 +243,9 @@ func (w *worker) inTx() (more bool, err error) {
 		w.report(err)
 		return false, nil
 	}
+	if errors.Is(err, invoke.ErrEnded) {
+		return false, w.settle(invoke.Ended(invoke.ErrEnded, nil), 0, done)
+	}
 	if err != nil {
 		// Whether it committed may not be known. If it did, the lane is further than this says, and it changes nothing.
 		return false, w.settle(work.Result{Action: work.Retry, Reason: work.ReasonError, Error: "commit: " + err.Error()}, 0, done)

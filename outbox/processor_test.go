@@ -525,3 +525,32 @@ func TestSlowMessagesHaveTheirOwnTime(t *testing.T) {
 		t.Error("all of it in one transaction")
 	}
 }
+
+// holds: LN6
+// A handler that commits the node's transaction by a statement, and begins another one, has done what the next attempt would do again: it's a dead letter at once.
+func TestAHandlerThatCommits(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	register(t, db, "pay", 1, nil)
+	for i, statement := range []string{"commit", "commit; begin"} {
+		enqueue(t, db, "pay", fmt.Sprint(i))
+		n := node.New(db.Pool, node.Config{Namespace: ns, Logger: slog.New(slog.DiscardHandler)})
+		n.Add(outbox.Handle("pay", func(ctx context.Context, tx pgx.Tx, m *outbox.Item) error {
+			if err := note(ctx, tx, m); err != nil {
+				return err
+			}
+			_, err := tx.Exec(ctx, statement)
+			return err
+		}))
+		if _, err := n.Work(t.Context(), 10); err != nil {
+			t.Error(err)
+		}
+		if got, want := dbtest.Get[string](db, "select string_agg(format('%s %s %s', lane_seq, reason, attempts), ', ' order by lane_seq) from core.dead_letters"),
+			[]string{"1 transaction ended 1", "1 transaction ended 1, 2 transaction ended 1"}[i]; got != want {
+			t.Errorf("%s: %s", statement, got)
+		}
+	}
+	if got := dbtest.Get[string](db, inOrder); got != "0 1" {
+		t.Error(got)
+	}
+}
