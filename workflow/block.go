@@ -10,7 +10,7 @@ import (
 // Step adds a step that runs fn without a transaction, under a lease. It may run again after a crash, or if its lease was lost, until its
 // result is in the journal: whatever it does elsewhere goes by [Run.IdempotencyKey].
 func Step[In, R any](at Steps[In], name string, fn func(ctx context.Context, r *Run[In]) (R, error)) *StepRef[In, R] {
-	n := at.steps().n.add(&node{kind: stepKind, name: name})
+	n := at.steps().n.add(&node{kind: stepKind, name: name}).needs(fn != nil, "function")
 	n.step = func(ctx context.Context, _ pgx.Tx, c *call) (any, error) {
 		r, err := runOf[In](c)
 		if err != nil {
@@ -23,7 +23,7 @@ func Step[In, R any](at Steps[In], name string, fn func(ctx context.Context, r *
 
 // TxStep adds a step that runs fn in the transaction that journals its result: what it writes is there once, or not at all.
 func TxStep[In, R any](at Steps[In], name string, fn func(ctx context.Context, tx pgx.Tx, r *Run[In]) (R, error)) *StepRef[In, R] {
-	n := at.steps().n.add(&node{kind: txKind, name: name})
+	n := at.steps().n.add(&node{kind: txKind, name: name}).needs(fn != nil, "function")
 	n.step = func(ctx context.Context, tx pgx.Tx, c *call) (any, error) {
 		r, err := runOf[In](c)
 		if err != nil {
@@ -41,7 +41,7 @@ func Sleep[In any](at Steps[In], name string, d time.Duration) {
 
 // SleepUntil waits until the time that t returns, which is journaled. One that has passed is no wait.
 func SleepUntil[In any](at Steps[In], name string, t func(r *Run[In]) time.Time) {
-	n := at.steps().n.add(&node{kind: untilKind, name: name})
+	n := at.steps().n.add(&node{kind: untilKind, name: name}).needs(t != nil, "function")
 	n.until = func(c *call) time.Time {
 		r, err := runOf[In](c)
 		if err != nil {
@@ -73,7 +73,7 @@ func WaitForSignal[S, In any](at Steps[In], name string, timeout time.Duration) 
 func Map[In, E, R any](at Steps[In], name string, atOnce int, items func(r *Run[In]) ([]E, error),
 	fn func(ctx context.Context, r *Run[In], item E) (R, error),
 ) *StepRef[In, []R] {
-	n := at.steps().n.add(&node{kind: mapKind, name: name, most: atOnce})
+	n := at.steps().n.add(&node{kind: mapKind, name: name, most: atOnce}).needs(items != nil && fn != nil, "function")
 	n.items = func(c *call) ([]any, error) {
 		r, err := runOf[In](c)
 		if err != nil {
@@ -117,7 +117,7 @@ func Map[In, E, R any](at Steps[In], name string, atOnce int, items func(r *Run[
 
 // CompensateItem undoes a Map item by item, the last one first, each journaled for itself.
 func CompensateItem[In, R any](s *StepRef[In, []R], fn func(ctx context.Context, r *Run[In], index int, result R) error) {
-	s.n.compensate(&undo{kind: "item", do: func(ctx context.Context, _ pgx.Tx, c *call, raw []byte) error {
+	s.n.needs(fn != nil, "function that undoes it").compensate(&undo{kind: "item", do: func(ctx context.Context, _ pgx.Tx, c *call, raw []byte) error {
 		r, result, err := undoing[In, R](c, raw)
 		if err != nil {
 			return err
@@ -139,7 +139,7 @@ func Parallel[In any](at Steps[In], name string) *Block[In] {
 
 // Route runs the block that key names. The choice is journaled. A key without a block fails the run, without another attempt.
 func Route[In any](at Steps[In], name string, key func(r *Run[In]) (string, error)) func(key string) *Block[In] {
-	n := at.steps().n.add(&node{kind: routeKind, name: name})
+	n := at.steps().n.add(&node{kind: routeKind, name: name}).needs(key != nil, "function")
 	n.route = func(c *call) (string, error) {
 		r, err := runOf[In](c)
 		if err != nil {
@@ -153,7 +153,7 @@ func Route[In any](at Steps[In], name string, key func(r *Run[In]) (string, erro
 // Loop repeats the block until done, which is asked after each turn, says so. After that many turns without it the run fails as loop_exhausted.
 // The result of a step inside is that of its newest turn.
 func Loop[In any](at Steps[In], name string, turns int, done func(r *Run[In]) (bool, error)) *Block[In] {
-	n := at.steps().n.add(&node{kind: loopKind, name: name, most: turns})
+	n := at.steps().n.add(&node{kind: loopKind, name: name, most: turns}).needs(done != nil, "function")
 	n.done = func(c *call) (bool, error) {
 		r, err := runOf[In](c)
 		if err != nil {
@@ -166,7 +166,10 @@ func Loop[In any](at Steps[In], name string, turns int, done func(r *Run[In]) (b
 
 // Child runs another workflow as a step, which needs a node that has it. Its failure is that of the step; cancelling the run cancels the child.
 func Child[In, CIn, COut any](at Steps[In], name string, w *Workflow[CIn, COut], in func(r *Run[In]) (CIn, error)) *StepRef[In, COut] {
-	n := at.steps().n.add(&node{kind: childKind, name: name, child: w.flow.name})
+	n := at.steps().n.add(&node{kind: childKind, name: name}).needs(in != nil, "function").needs(w != nil, "workflow")
+	if w != nil {
+		n.child = w.flow.name
+	}
 	n.input = func(c *call) (any, error) {
 		r, err := runOf[In](c)
 		if err != nil {

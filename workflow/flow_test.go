@@ -837,3 +837,28 @@ func TestAStuckStep(t *testing.T) {
 		t.Error(out, err)
 	}
 }
+
+// holds: W1 (two of one name)
+// Of two workflows of one name on a node the runs would take whichever was registered last.
+func TestTwoOfOneName(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	one := func() *workflow.Workflow[order, int] {
+		w := workflow.New[order, int]("w")
+		workflow.Step(w, "a", func(context.Context, *run) (int, error) { return 1, nil })
+		return w
+	}
+	n := newNode(db, node.Config{})
+	n.Add(one(), one())
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := n.Run(ctx); !errors.Is(err, nexus.ErrInvalid) || !strings.Contains(err.Error(), "workflow w") {
+		t.Error(err)
+	}
+	many := one()
+	many.Slots = 5000 // more than one claim gives
+	start(t, db, node.Config{}, many)
+	if _, err := await(t, db, many, begin(t, db, many, order{}, nil)); err != nil {
+		t.Error(err)
+	}
+}

@@ -67,7 +67,7 @@ func (s *StepRef[In, R]) Done(r *Run[In]) bool {
 // Compensate says how to undo the step once a later one has failed for good. fn gets what the step returned, and is retried as the step is. One of
 // Compensate, CompensateTx and CompensateSQL may be given.
 func (s *StepRef[In, R]) Compensate(fn func(ctx context.Context, r *Run[In], result R) error) *StepRef[In, R] {
-	s.n.compensate(&undo{kind: "go", do: func(ctx context.Context, _ pgx.Tx, c *call, raw []byte) error {
+	s.n.needs(fn != nil, "function that undoes it").compensate(&undo{kind: "go", do: func(ctx context.Context, _ pgx.Tx, c *call, raw []byte) error {
 		r, result, err := undoing[In, R](c, raw)
 		if err != nil {
 			return err
@@ -79,7 +79,7 @@ func (s *StepRef[In, R]) Compensate(fn func(ctx context.Context, r *Run[In], res
 
 // CompensateTx is Compensate in the transaction that journals it.
 func (s *StepRef[In, R]) CompensateTx(fn func(ctx context.Context, tx pgx.Tx, r *Run[In], result R) error) *StepRef[In, R] {
-	s.n.compensate(&undo{kind: "tx", do: func(ctx context.Context, tx pgx.Tx, c *call, raw []byte) error {
+	s.n.needs(fn != nil, "function that undoes it").compensate(&undo{kind: "tx", do: func(ctx context.Context, tx pgx.Tx, c *call, raw []byte) error {
 		r, result, err := undoing[In, R](c, raw)
 		if err != nil {
 			return err

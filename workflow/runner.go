@@ -16,6 +16,7 @@ import (
 
 const (
 	slotsByDefault = 50
+	claimMost      = 1000 // that core_node.claim_runs gives
 	firstPause     = 5 * time.Millisecond
 	idleAfter      = 250 * time.Millisecond // of pause, from which on whoever writes is asked to call
 	calledFor      = 10 * time.Second
@@ -133,7 +134,7 @@ func (r *runner) Work(ctx context.Context, limit int) (done int, err error) {
 	defer end()
 	for done < limit && ctx.Err() == nil {
 		r.behind = behind{}
-		claimed, err := r.claim(ctx, min(r.slots, limit-done))
+		claimed, err := r.claim(ctx, min(r.slots, limit-done, claimMost))
 		if err != nil || len(claimed) == 0 {
 			return done, err
 		}
@@ -172,7 +173,7 @@ func (r *runner) serve(ctx context.Context) error {
 			r.wait(ctx, r.h.Poll)
 			continue
 		}
-		claimed, err := r.claim(ctx, free)
+		claimed, err := r.claim(ctx, min(free, claimMost))
 		if ctx.Err() != nil && len(claimed) == 0 {
 			return nil
 		}
@@ -185,7 +186,7 @@ func (r *runner) serve(ctx context.Context) error {
 				hands.Go(func() { h.work(ctx) })
 			}
 			pause, again = firstPause, firstPause
-			if len(claimed) < free {
+			if len(claimed) < min(free, claimMost) {
 				r.wait(ctx, firstPause)
 			}
 			continue

@@ -22,3 +22,6 @@ func (f *flow) declare(ctx context.Context, h *svc.Host) error {
 	_, err = (&runner{flow: f, h: h}).register(ctx, steps)
 	return err
 }
+
+// Sole implements [svc.Sole]: of two workflows of one name new runs would take the one that was registered last.
+func (w *Workflow[In, Out]) Sole() string { return "workflow " + w.flow.name }

@@ -111,6 +111,14 @@ func (n *node) add(one *node) *node {
 	return one
 }
 
+// needs notes where what n cannot do without was not given.
+func (n *node) needs(given bool, what string) *node {
+	if !given {
+		n.flow.fault("%s %q has no %s", n.kind, n.name, what)
+	}
+	return n
+}
+
 // of is the case of a route with that key, made where it is new.
 func (n *node) of(key string) *node {
 	for _, c := range n.steps {
@@ -169,6 +177,8 @@ func (f *flow) check() error {
 		case sleepKind, signalKind:
 			if n.d < 0 {
 				fault("step %q: %s is negative", n.name, n.d)
+			} else if n.d > longestWait {
+				fault("step %q: %s is more than 30 years", n.name, n.d)
 			}
 		}
 		if (n.kind == loopKind || n.kind == mapKind) && n.most < 1 {
@@ -179,13 +189,40 @@ func (f *flow) check() error {
 			if o.onFailure && n.undo == nil {
 				fault("step %q has CompensateOnFailure and no compensation", n.name)
 			}
+			if what := wrongPolicy(o.retry); what != "" {
+				fault("step %q: its Retry: %s", n.name, what)
+			}
 		}
 		for _, s := range n.steps {
 			visit(s)
 		}
 	}
 	visit(f.root)
+	if what := wrongPolicy(f.set().retry); what != "" {
+		fault("Retry: %s", what)
+	}
 	return errors.Join(faults...)
+}
+
+// longestWait is 30 years as Postgres compares intervals.
+const longestWait = 30 * 360 * 24 * time.Hour
+
+// wrongPolicy says what of a policy the database would refuse, when a step has failed and it is too late; "": nothing.
+func wrongPolicy(p nexus.RetryPolicy) string {
+	const most = 30 * 24 * time.Hour
+	switch {
+	case p.MaxAttempts < -1 || p.MaxAttempts > 1_000_000:
+		return fmt.Sprintf("MaxAttempts is %d, and may be 1 to 1,000,000, or -1 for never giving up", p.MaxAttempts)
+	case !slices.Contains([]nexus.Shape{"", nexus.Exponential, nexus.Linear, nexus.Constant}, p.Shape):
+		return fmt.Sprintf("there is no Shape %q", p.Shape)
+	case p.Base < 0 || p.Base > most:
+		return fmt.Sprintf("Base is %s, and may be up to 30 days", p.Base)
+	case p.Max < 0 || p.Max > most:
+		return fmt.Sprintf("Max is %s, and may be up to 30 days", p.Max)
+	case !(p.Jitter <= 1): // NaN is not
+		return fmt.Sprintf("Jitter is %v, and may be up to 1, or negative for none", p.Jitter)
+	}
+	return ""
 }
 
 // declared is a node as core_node.register_workflow takes it.

@@ -54,7 +54,19 @@ func TestWrongDeclarations(t *testing.T) {
 			w.Returns(func(*Run[none]) (int, error) { return 0, nil })
 			w.Returns(func(*Run[none]) (int, error) { return 0, nil })
 		},
-		`Version, Slots and Concurrency`: func(w *Workflow[none, int]) { Step(w, "a", nothing); w.Slots = -1 },
+		`step "a" has no function`:                    func(w *Workflow[none, int]) { Step[none, int](w, "a", nil) },
+		`tx "a" has no function`:                      func(w *Workflow[none, int]) { TxStep[none, int](w, "a", nil) },
+		`sleep_until "a" has no function`:             func(w *Workflow[none, int]) { SleepUntil[none](w, "a", nil) },
+		`map "a" has no function`:                     func(w *Workflow[none, int]) { Map[none, int, int](w, "a", 1, nil, nil) },
+		`route "r" has no function`:                   func(w *Workflow[none, int]) { Step(Route[none](w, "r", nil)("x"), "a", nothing) },
+		`loop "l" has no function`:                    func(w *Workflow[none, int]) { Step(Loop[none](w, "l", 1, nil), "a", nothing) },
+		`child "c" has no workflow`:                   func(w *Workflow[none, int]) { Child[none, none, int](w, "c", nil, nil) },
+		`step "a" has no function that undoes it`:     func(w *Workflow[none, int]) { Step(w, "a", nothing).Compensate(nil) },
+		`step "s": 876000h0m0s is more than 30 years`: func(w *Workflow[none, int]) { Sleep(w, "s", 100*365*24*time.Hour) },
+		`step "a": its Retry: Base is -1ns`:           func(w *Workflow[none, int]) { Step(w, "a", nothing).Retry.Base = -1 },
+		`workflow w: Retry: there is no Shape "x"`:    func(w *Workflow[none, int]) { Step(w, "a", nothing); w.Retry.Shape = "x" },
+		`Lease is 1 s to a day`:                       func(w *Workflow[none, int]) { Step(w, "a", nothing); w.Lease = time.Millisecond },
+		`Version, Slots and Concurrency`:              func(w *Workflow[none, int]) { Step(w, "a", nothing); w.Slots = -1 },
 	} {
 		w := New[none, int]("w")
 		declare(w)

@@ -15,7 +15,7 @@ type Workflow[In, Out any] struct {
 	Version     int               // tells people which code a run is of; what fits is judged by the steps
 	Retry       nexus.RetryPolicy // of steps that say nothing; zero fields: 3 attempts, 1 s doubling to 60 s
 	Timeout     time.Duration     // of one attempt of a step that says nothing; 0: the node's; negative: none
-	Lease       time.Duration     // how long a run waits for a process that died; 0: the node's, 30 s by default
+	Lease       time.Duration     // how long a run waits for a process that died; 0: the node's, 30 s by default; 1 s to a day
 	Slots       int               // runs and branches that this node has in hand at once; 0: 50
 	Concurrency int               // runs that may be under way at once, on all nodes; 0: any number
 
@@ -96,8 +96,8 @@ func (f *flow) compiled() (string, error) {
 		return "", err
 	}
 	s := f.set()
-	if s.version < 0 || s.slots < 0 || s.concurrency < 0 || s.lease < 0 || s.lease > 24*time.Hour {
-		return "", fmt.Errorf("workflow %s: Version, Slots and Concurrency are not negative, and Lease is 0 to a day", f.name)
+	if s.version < 0 || s.slots < 0 || s.concurrency < 0 || s.lease != 0 && (s.lease < time.Second || s.lease > 24*time.Hour) {
+		return "", fmt.Errorf("workflow %s: Version, Slots and Concurrency are not negative, and Lease is 1 s to a day, or 0 for the node's", f.name)
 	}
 	steps, err := json.Marshal(compile(f.root.steps))
 	return string(steps), err
