@@ -48,7 +48,9 @@ begin
     v_floor := coalesce(pg_sequence_last_value('core_private.lane_message_id_seq'), 0);
     v_ids := array(
         select w.lane_id
-          from core_private.lanes_with_work(v_consumer.consumer_id, v_consumer.generation) w
+          from core_private.lanes_with_work(
+                   v_consumer.consumer_id, v_consumer.generation, false,
+                   core_private.lanes_to_ask(v_consumer.consumer_id, v_consumer.generation, v_consumer.lanes)) w
          where w.next_at <= v_now
          order by w.next_at, random());
     foreach v_id in array v_ids loop

@@ -13,7 +13,9 @@ begin
     perform core_node.wait_for_wake(array[core_private.outbox_key(p_namespace, p_consumer)], p_wait);
     v_due := (
         select min(w.next_at)
-          from core_private.lanes_with_work(v_consumer.consumer_id, v_consumer.generation) w);
+          from core_private.lanes_with_work(
+                   v_consumer.consumer_id, v_consumer.generation, false,
+                   core_private.lanes_to_ask(v_consumer.consumer_id, v_consumer.generation, v_consumer.lanes)) w);
     return case
         when v_due <= v_now then interval '0'
         when v_due < v_now + interval '1 day' then v_due - v_now end;

@@ -12,7 +12,9 @@ begin
     select * into v_queue from core_private.outbox_named(p_namespace, p_queue);
     return query
         select w.lane_id, w.lane
-          from core_private.lanes_with_work(v_queue.consumer_id, v_queue.generation) w
+          from core_private.lanes_with_work(
+                   v_queue.consumer_id, v_queue.generation, false,
+                   core_private.lanes_to_ask(v_queue.consumer_id, v_queue.generation, v_queue.lanes)) w
          where w.next_at <= v_now
          order by w.next_at, random();
 end $$;

@@ -62,6 +62,7 @@ begin
         v_rebased := v_rebased + 1;
     end loop;
     update core_private.lane_partitions p set xid = null;
+    delete from core_private.lane_looks;
     if v_rebased > 0 then
         perform core_private.audit('lanes_rebase', c.namespace, c.name, null, jsonb_build_object('lanes', c.lanes))
            from core.consumers c

@@ -1,7 +1,8 @@
 -- Without a lock and without a trace, so that who is idle writes nothing, and in one statement, since one for each lane
 -- costs more than what it finds. Whatever can be seen has an id up to the last that was drawn: with that said, the
 -- partitions that wait for later ones are not opened. What is late in a lane is asked as in late_in_lane.
-create or replace function core_private.lanes_with_work(p_consumer_id integer, p_generation integer)
+create or replace function core_private.lanes_with_work(
+    p_consumer_id integer, p_generation integer, p_any boolean = false, p_lanes integer[] = null)
 returns table (lane_id integer, lane integer, next_at timestamptz)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -21,14 +22,15 @@ begin
         with free as materialized (
             select c.lane, v.*
               from core_private.consumer_lanes c
-              join core.consumers k on k.consumer_id = c.consumer_id and k.state = 'active'
+              join core.consumers k on k.consumer_id = c.consumer_id and (p_any or k.state = 'active')
              cross join lateral (
                  select l.*
                    from core_private.lanes l
                   where l.lane_id = c.lane_id
                   order by l.ver desc
                   limit 1) v
-             where c.consumer_id = p_consumer_id and c.generation <= v_open and v.state = 'active')
+             where c.consumer_id = p_consumer_id and (p_lanes is null or c.lane_id = any (p_lanes))
+               and (p_any or c.generation <= v_open and v.state = 'active'))
         select f.lane_id, f.lane, greatest(f.next_at, f.locked_until)
           from free f
          where f.cur is not null -- whether anything is left of that is for who holds the lane to say
@@ -42,10 +44,11 @@ begin
                      from pg_snapshot_xip(f.done) x
                      join core_private.lane_messages m
                        on m.lane_id = f.lane_id and m.xid = x and m.id <= f.done_floor and m.id <= v_top)
-            or exists (
+            -- most have nobody between the end of their snapshot and who took it
+            or case when pg_snapshot_xmax(f.done) < f.done_next then exists (
                    select
                      from core_private.lane_messages m
                     where m.lane_id = f.lane_id and m.id <= f.done_floor and m.id <= v_top
-                      and m.xid >= pg_snapshot_xmax(f.done) and m.xid < f.done_next);
+                      and m.xid >= pg_snapshot_xmax(f.done) and m.xid < f.done_next) end;
 end $$;
-comment on function core_private.lanes_with_work(integer, integer) is 'Lanes that may have messages, with the time from which on they can be taken.';
+comment on function core_private.lanes_with_work(integer, integer, boolean, integer[]) is 'Lanes that may have messages, of all or of p_lanes, with the time from which on they can be taken; with p_any also those that are paused or have to wait for others.';

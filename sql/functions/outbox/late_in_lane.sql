@@ -11,6 +11,12 @@ set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
 begin
+    if pg_snapshot_xmax(p_lane.done) >= p_lane.done_next then
+        return array(
+            select x
+              from pg_snapshot_xip(p_lane.done) x
+             where p_seen is null or pg_visible_in_snapshot(x, p_seen));
+    end if;
     return array(
         select x
           from pg_snapshot_xip(p_lane.done) x

@@ -14,6 +14,17 @@ declare
     v_late xid8[] := core_private.late_in_lane(p_lane);
     v_top  bigint := coalesce(pg_sequence_last_value('core_private.lane_message_id_seq'), 0);
 begin
+    if v_late = '{}' then
+        return query
+            select m.id, m.key, m.body_type, octet_length(m.body), m.created_at
+              from core_private.lane_messages m
+             where m.lane_id = p_lane.lane_id and m.id > p_lane.done_floor and m.id <= v_top
+               and not pg_visible_in_snapshot(m.xid, p_lane.done)
+               and (p_lane.cur is null or m.id > p_lane.pos or not pg_visible_in_snapshot(m.xid, p_lane.cur))
+             order by m.id
+             limit p_limit;
+        return;
+    end if;
     return query
         select u.id, u.key, u.body_type, octet_length(u.body), u.created_at
           from ((select m.id, m.key, m.body_type, m.body, m.created_at
