@@ -1,6 +1,8 @@
 -- Who looks for lanes with work need not ask each of thousands: it is known which had none, and what came since.
 
-create index lane_messages_xid_idx on core_private.lane_messages (xid, lane_id);
+-- By transaction first, which finds what is late in a lane as well as the other way round did.
+create index lane_messages_xid_idx on core_private.lane_messages (xid, lane_id, id);
+drop index core_private.lane_messages_lane_xid_idx;
 
 create table core_private.lane_looks (
     consumer_id  integer primary key references core.consumers on delete cascade,
