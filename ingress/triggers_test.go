@@ -85,7 +85,8 @@ func TestTriggersOfHTTP(t *testing.T) {
 	}
 	const secret = "a long random token"
 	create("order", trigger.HTTP{Method: "POST", Path: "/orders/{id}", Token: secret}, "go:order", false)
-	create("price", trigger.HTTP{Method: "POST", Path: "/price/{what}", Public: true}, "go:price", true)
+	// So long that what is cancelled was not ended by it.
+	create("price", trigger.HTTP{Method: "POST", Path: "/price/{what}", Public: true, Timeout: 5 * time.Minute}, "go:price", true)
 	create("closer", trigger.HTTP{Method: "POST", Path: "/price/none", Public: true}, "go:nobody", true)
 
 	n := node.New(db.Pool, node.Config{Namespace: "shop", Logger: slog.New(slog.DiscardHandler)})
