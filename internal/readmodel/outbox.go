@@ -30,6 +30,10 @@ func Lanes(namespace, queue string) List {
 	return l
 }
 
+// HasLanes selects a row if there is an outbox queue or an ordered consumer of that name in the namespace, or, without one, in any.
+const HasLanes = `select 1 as found from core.consumers
+   where name = $2::text and ($1::text = '' or namespace = $1::text) and kind in ('outbox', 'ordered') limit 1`
+
 // LanePartitions lists full partitions of messages of lanes, each with those that keep it.
 func LanePartitions() List {
 	return List{

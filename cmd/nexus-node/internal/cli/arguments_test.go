@@ -56,6 +56,7 @@ func TestWhatIsNotThereIsSaid(t *testing.T) {
 		{"node list -n nowhere", `error: there is no namespace "nowhere" that you may see`},
 		{"events tail -n nowhere", `error: there is no namespace "nowhere" that you may see`},
 		{"at list -n nowhere", `error: there is no namespace "nowhere" that you may see`},
+		{"outbox lanes nothing -n shop", `error: no outbox queue and no ordered consumer "nothing" that you may see`},
 		{"dlq replay 1 999", "error: not among the unresolved dead letters: 999"},
 		{"dlq discard 1 2 --note x", "error: not among the unresolved dead letters: 1"},
 		{"dlq resolve 3 1000 --as ignored --note x", "error: not among the unresolved dead letters: 1000"},

@@ -39,7 +39,21 @@ func newOutboxLanes(s *session) *cobra.Command {
   nexus-node outbox lanes -n shop payments -o json | jq '.[] | select(.why)'`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.list(cmd, p, func(namespace string) readmodel.List { return readmodel.Lanes(namespace, args[0]) })
+			if err := p.check(cmd); err != nil {
+				return err
+			}
+			return s.amongVisible(cmd, func(c *client) error {
+				found, err := c.read("list lanes", readmodel.HasLanes, c.cfg.Namespace, args[0])
+				if err != nil {
+					return err
+				}
+				if len(found) == 0 {
+					return &notFound{
+						"no outbox queue and no ordered consumer " + quote(args[0]) + " that you may see", "nexus-node outbox list and nexus-node consumer list name them",
+					}
+				}
+				return c.printPage(readmodel.Lanes(c.cfg.Namespace, args[0]), p)
+			})
 		},
 	}
 	p.add(cmd)
