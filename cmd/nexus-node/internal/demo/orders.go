@@ -65,9 +65,12 @@ func orderFlow(pool *pgxpool.Pool, node string) *workflow.Workflow[order, string
 	return w
 }
 
-// startOrders starts all runs in one transaction.
+// startOrders starts all runs in one transaction, once a node has registered the workflow.
 func (d *demo) startOrders(ctx context.Context) error {
 	flow := orderFlow(d.app, "")
+	if err := d.wait(ctx, "a node to register the workflow", `select exists (select from core.workflow_definitions where namespace = $1 and workflow = 'order')`, namespace); err != nil {
+		return err
+	}
 	return pgx.BeginFunc(ctx, d.app, func(tx pgx.Tx) error {
 		for i := range orders {
 			id, _, err := flow.Start(ctx, tx, namespace, order{ID: i + 1}, &workflow.StartOptions{IdempotencyKey: fmt.Sprintf("order-%d", i+1)})
