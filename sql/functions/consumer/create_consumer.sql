@@ -40,8 +40,8 @@ begin
                 raise exception using errcode = 'NX212', column = 'p_options',
                     message = format('consumer %s of namespace %s exists with other patterns or options: %s',
                         quote_literal(p_consumer), quote_literal(p_namespace), v_differ.said),
-                    hint = 'Leave out what you have no opinion about, or change it with core.alter_consumer, lanes '
-                           'with core.outbox_repartition.';
+                    hint = 'Leave out what you have no opinion about, or change it with core.alter_consumer'
+                           || case when v_kind = 'ordered' then ', lanes with core.outbox_repartition.' else '.' end;
             end if;
             return false;
         elsif p_consumer in ('triggers', 'requests') then

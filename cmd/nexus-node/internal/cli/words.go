@@ -84,6 +84,7 @@ var listedBy = strings.NewReplacer(
 	"core.namespace_grants", "nexus-node namespace show", "core.replay_dead_letters", "nexus-node dlq replay",
 	"core.discard_dead_letters", "nexus-node dlq discard", "core.claim_dead_letters", "nexus-node dlq claim", "core.reschedule_event", "nexus-node at reschedule",
 	"core.cancel_scheduled_event", "nexus-node at cancel", "core.alter_namespace", "nexus-node namespace alter", "core.alter_consumer", "nexus-node consumer alter",
+	"core.outbox_repartition", "nexus-node outbox repartition",
 )
 
 // sentence is a message or a hint in the words of the command.
