@@ -18,7 +18,7 @@ import (
 // holds: K2 (the overhead a row)
 func TestWhatAWatchCosts(t *testing.T) {
 	if os.Getenv("NEXUS_TEST_LONG") == "" {
-		t.Skip("for make test-long")
+		t.Skip("updates 100,000 rows in nine rounds, which takes a minute: make test-long sets NEXUS_TEST_LONG")
 	}
 	db := dbtest.New(t)
 	db.Namespace("shop")
@@ -40,7 +40,7 @@ func TestWhatAWatchCosts(t *testing.T) {
 		t.Helper()
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", conn.PgConn().PID()))
 		if err != nil {
-			t.Skip(err)
+			t.Skip("the kernel does not tell the processor time of the server: ", err)
 		}
 		ns, err := strconv.ParseFloat(strings.Fields(string(text))[0], 64)
 		if err != nil {

@@ -1,15 +1,12 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/nexuspg/nexus/internal/dbtest"
 )
@@ -30,14 +27,7 @@ func TestAReplayKilledHalfWayIsRunAgain(t *testing.T) {
 	// The batch around the middle waits for the holder, as it would for anybody's lock.
 	db.Exec(fmt.Sprintf(`create function public.wait_here() returns trigger language plpgsql as $$ begin perform pg_advisory_xact_lock(13, 13); return new; end $$;
 		create trigger wait_here before update on core.dead_letters for each row when (new.dead_letter_id = %d) execute function public.wait_here()`, n/2))
-	holder, err := pgx.Connect(t.Context(), db.OwnerURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = holder.Close(context.Background()) })
-	if _, err := holder.Exec(t.Context(), `select pg_advisory_lock(13, 13)`); err != nil {
-		t.Fatal(err)
-	}
+	release := db.HoldLock(13, 13)
 	replay := func() (*exec.Cmd, fmt.Stringer) {
 		cmd, _, stderr := process(t, []string{"NEXUS_DATABASE_URL=" + db.OwnerURL}, "dlq", "replay", "-n", "shop", "--type", "a", "--limit", "0", "--rate", fmt.Sprint(rate))
 		return cmd, stderr
@@ -55,9 +45,7 @@ func TestAReplayKilledHalfWayIsRunAgain(t *testing.T) {
 	}
 	again, said := replay()
 	db.Wait(waits, 2)
-	if _, err := holder.Exec(t.Context(), `select pg_advisory_unlock(13, 13)`); err != nil {
-		t.Fatal(err)
-	}
+	release()
 	if code := ends(t, again); code != exitOK || n-before-1000 > 1000 && !strings.Contains(said.String(), fmt.Sprintf("%d matched", (n-before-2000)/1000*1000)) {
 		t.Errorf("run again: exit code %d\n%s", code, said)
 	}

@@ -165,7 +165,7 @@ func commandLine(t *testing.T) string {
 	t.Helper()
 	platform, err := pgdev.Find()
 	if err != nil {
-		t.Skip(err)
+		t.Skip("no programs of a server here, such as psql: ", err)
 	}
 	bin := t.TempDir()
 	if out, err := exec.Command("go", "build", "-o", bin+"/", "../../../../cmd/nexus-node").CombinedOutput(); err != nil {
