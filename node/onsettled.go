@@ -26,6 +26,7 @@ type Outcome string
 const (
 	Done     Outcome = "done"
 	Retried  Outcome = "retried"  // an attempt failed, another one follows
+	Halted   Outcome = "halted"   // its attempts are used up, and the lane of the ordered consumer stands at it
 	Released Outcome = "released" // given back, no attempt used
 	Rejected Outcome = "rejected" // a dead letter, since a handler wanted it so
 	Dead     Outcome = "dead"     // a dead letter, since the attempts are used up
@@ -146,6 +147,8 @@ func (t *teller) Settled(results []work.Result, outcomes []work.Outcome) {
 			s = Settled{Outcome: Done}
 		case kind == work.Retried:
 			s.Outcome = Retried
+		case kind == work.Halted:
+			s.Outcome = Halted
 		case kind == work.Released:
 			s.Outcome = Released
 		case kind == work.Buried && r.Action == work.Reject:

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/dbtest"
@@ -130,7 +131,13 @@ func TestOrderedVerdicts(t *testing.T) {
 	db := newDB(t)
 	orderedEffects(db)
 	var mended atomic.Bool
-	n := node.New(db.Pool, node.Config{Namespace: "shop", Poll: 20 * time.Millisecond})
+	told := make(chan node.Outcome, 100)
+	reg := prometheus.NewRegistry()
+	n := node.New(db.Pool, node.Config{Namespace: "shop", Poll: 20 * time.Millisecond, Registerer: reg, OnSettled: func(_ context.Context, s node.Settled) {
+		if s.Delivery.Consumer == "halts" && s.Outcome != node.Done {
+			told <- s.Outcome
+		}
+	}})
 	for _, name := range []string{"rejects", "halts"} {
 		c := n.Subscribe(name, "a.*")
 		c.Lanes, c.Halt = 2, name == "halts"
@@ -163,6 +170,16 @@ func TestOrderedVerdicts(t *testing.T) {
 	if got := dbtest.Get[string](db, `select string_agg(s.consumer || ' ' || s.state, ', ' order by s.consumer) from core.event_status((select event_id from core.event_log where payload = '2')) s where s.consumer <> 'default'`); got != "halts waiting, rejects dead" {
 		t.Error(got)
 	}
+	if got := []node.Outcome{<-told, <-told}; !cmp.Equal(got, []node.Outcome{node.Retried, node.Halted}) {
+		t.Error(got)
+	}
+	if got := dbtest.Get[string](db, `select string_agg(format('%s %s', action, due_at is not null), ', ' order by attempt) from core.delivery_errors where consumer = 'halts'`); got != "retry t, halt f" {
+		t.Error(got)
+	}
+	eventually(t, "both are counted", time.Minute, func() bool {
+		counts := scrape(t, reg)
+		return counts["events_retried_total halts a.b shop"] == 1 && counts["events_halted_total halts a.b shop"] == 1
+	})
 	mended.Store(true)
 	lane := dbtest.Get[int](db, `select lane from core.lane_status where queue = 'halts' and state = 'halted'`)
 	if on, err := outbox.Resume(t.Context(), db.Owner, "shop", "halts", lane, "mended"); !on || err != nil {

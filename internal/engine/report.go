@@ -41,6 +41,8 @@ func (cfg *Config) SaySettled(results []work.Result, outcomes []work.Outcome) {
 		switch d := o.Item.Delivery(); o.Kind {
 		case work.Lost:
 			cfg.SayLost(d)
+		case work.Halted:
+			cfg.Log.Warn("the attempts are used up, the lane stands at this event", append(cfg.about(d), "reason", work.Storable(o.Reason, 300))...)
 		case work.Buried:
 			cfg.Log.Warn("gave up on event, it is a dead letter now", append(cfg.about(d), "reason", work.Storable(o.Reason, 300))...)
 		}

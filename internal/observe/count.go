@@ -24,7 +24,7 @@ type counter struct {
 // Observer counts for a consumer. patterns are those of its handlers, and pattern tells the first of them that matches an event type, ""
 // if none does. All counts begin at zero, since a rate over a series that begins with its first event does not see that one.
 func (m *Metrics) Observer(ns nexus.Namespace, consumer string, patterns []string, pattern func(eventType string) string) work.Observer {
-	for _, v := range []*prometheus.CounterVec{m.delivered, m.retried, m.deadLettered, m.released, m.leasesLost} {
+	for _, v := range []*prometheus.CounterVec{m.delivered, m.retried, m.halted, m.deadLettered, m.released, m.leasesLost} {
 		for _, p := range append(slices.Clone(patterns), telemetry.OtherType) {
 			v.WithLabelValues(string(ns), consumer, p)
 		}
@@ -94,6 +94,8 @@ func (c *counter) Settled(results []work.Result, outcomes []work.Outcome) {
 		switch o.Kind {
 		case work.Retried:
 			c.inc(c.m.retried, d)
+		case work.Halted:
+			c.inc(c.m.halted, d)
 		case work.Buried:
 			c.inc(c.m.deadLettered, d)
 		case work.Released:

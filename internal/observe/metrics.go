@@ -13,7 +13,7 @@ import (
 
 // Metrics are those of all nodes of a process that share a registry.
 type Metrics struct {
-	delivered, retried, deadLettered, released, leasesLost, heldBack, requests, lanes *prometheus.CounterVec
+	delivered, retried, halted, deadLettered, released, leasesLost, heldBack, requests, lanes *prometheus.CounterVec
 	running                                                                           *prometheus.GaugeVec
 	duration, pickupLag, claimBatch, requestDuration, stepDuration                    *prometheus.HistogramVec
 
@@ -38,6 +38,7 @@ func Register(reg prometheus.Registerer) (*Metrics, error) {
 		return v
 	}
 	m.delivered, m.retried = counter(telemetry.EventsDelivered), counter(telemetry.EventsRetried)
+	m.halted = counter(telemetry.EventsHalted)
 	m.deadLettered, m.released = counter(telemetry.EventsDeadLettered), counter(telemetry.EventsReleased)
 	m.leasesLost, m.heldBack = counter(telemetry.LeasesLost), counter(telemetry.ClaimsHeldBack)
 	m.duration, m.pickupLag = histogram(telemetry.HandlerDuration), histogram(telemetry.PickupLag)

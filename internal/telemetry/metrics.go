@@ -50,6 +50,8 @@ var (
 		"Deliveries that were handled and acknowledged.", nil}
 	EventsRetried = Metric{"nexus_events_retried_total", Counter, perType,
 		"Failed attempts that will be tried again.", nil}
+	EventsHalted = Metric{"nexus_events_halted_total", Counter, perType,
+		"Events of ordered consumers whose attempts are used up, and at which their lane stands.", nil}
 	EventsDeadLettered = Metric{"nexus_events_dead_lettered_total", Counter, perType,
 		"Deliveries given up by this node: rejected, out of attempts, or found after their processes died too often.", nil}
 	EventsReleased = Metric{"nexus_events_released_total", Counter, perType,
@@ -143,7 +145,7 @@ var (
 // Metrics are all of them, in the order of the reference page.
 func Metrics() []Metric {
 	return []Metric{
-		EventsEmitted, EventsDelivered, EventsRetried, EventsDeadLettered, EventsReleased, LeasesLost, ClaimsHeldBack,
+		EventsEmitted, EventsDelivered, EventsRetried, EventsHalted, EventsDeadLettered, EventsReleased, LeasesLost, ClaimsHeldBack,
 		HandlerDuration, HandlersRunning, PickupLag, ClaimBatch, LaneMessages, Requests, RequestDuration, StepDuration,
 		HeartbeatAge, FetchAge, Ready, HandlersStuck,
 		QueueMessages, QueueOldest, QueuesLost, DeadLetters, DeadLettersClaimed, AbandonedExecutions, Triggers, TriggerDrops, BroadcastLag, BroadcastsMissed,

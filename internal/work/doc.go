@@ -11,7 +11,8 @@
 //	            ┌ Ack ───── (no outcome): done
 //	            │
 //	attempt ──▶ ├ Retry ─── Retried: another attempt follows
-//	  ends      │       └── Buried:  the attempts are used up
+//	  ends      │       ├── Buried:  the attempts are used up
+//	            │       └── Halted:  they are, and its lane stands at it
 //	            ├ Reject ── Buried:  given up at once
 //	            └ Release ─ Released: no attempt was used
 //

@@ -66,7 +66,7 @@ type Outcome struct {
 	Reason string // of the result that it answers
 }
 
-// OutcomeKind is spelt as in core_node.settle.
+// OutcomeKind is spelt as in core_node.settle and core_node.settle_ordered.
 type OutcomeKind string
 
 // The kinds. A lost item belongs to someone else now, a gone one no longer exists.
@@ -74,6 +74,7 @@ const (
 	Lost     OutcomeKind = "lost"
 	Gone     OutcomeKind = "gone"
 	Retried  OutcomeKind = "retried"
+	Halted   OutcomeKind = "halted" // its lane stands at it
 	Buried   OutcomeKind = "buried"
 	Released OutcomeKind = "released"
 )

@@ -14,6 +14,7 @@ begin
     values (
         p_owner.namespace, p_owner.queue_name, core_private.outbox_key(p_owner.namespace, p_owner.queue_name),
         p_message.id, (v_event ->> 'eventId')::bigint, (v_event ->> 'eventUid')::uuid, p_message.body_type,
-        p_lane.attempts, 'retry', p_reason, p_lane.last_error, left(p_node, 200), core_private.now(), p_lane.next_at);
+        p_lane.attempts, case p_lane.state when 'halted' then 'halt' else 'retry' end, p_reason, p_lane.last_error,
+        left(p_node, 200), core_private.now(), case when p_lane.state <> 'halted' then p_lane.next_at end);
 end $$;
 comment on function core_private.note_lane_failure(core_private.lanes, core_private.lane_owner, core_private.lane_messages, text, text) is 'Notes a failed attempt of an event in a lane.';

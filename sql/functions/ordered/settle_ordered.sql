@@ -63,8 +63,8 @@ begin
               into v_failed
               from core_private.fail_head(v_lane, v_owner, 0, 1, r.reason, r.error, r.after, p_node);
             v_lane := v_failed.lane;
-            outcome := case v_failed.outcome when 'dead' then 'buried' else 'retried' end;
-            if outcome = 'retried' then
+            outcome := case v_failed.outcome when 'dead' then 'buried' else v_failed.outcome end;
+            if outcome <> 'buried' then
                 perform core_private.note_lane_failure(v_lane, v_owner, v_head, r.reason, p_node);
             end if;
         end case;
@@ -78,4 +78,4 @@ begin
         end if;
     end loop;
 end $$;
-comment on function core_node.settle_ordered(text, jsonb, boolean) is 'For nodes, which call it in the transaction of handlers as well: what became of events that core_node.claim_ordered gave, an array of {lane, token, seq, id, action, after, policy, reason, error}. The action is ack, retry (after NULL: by policy), reject or release. The lanes are free then. Returns what was not simply acknowledged: retried, buried, released, lost (another holds the lane), gone (it was settled before). With p_all all are held or nothing is settled. Raises NX005, NX006, NX007, NX301, NX401, NX402.';
+comment on function core_node.settle_ordered(text, jsonb, boolean) is 'For nodes, which call it in the transaction of handlers as well: what became of events that core_node.claim_ordered gave, an array of {lane, token, seq, id, action, after, policy, reason, error}. The action is ack, retry (after NULL: by policy), reject or release. The lanes are free then. Returns what was not simply acknowledged: retried, halted (its attempts are used up, and its lane stands at it), buried, released, lost (another holds the lane), gone (it was settled before). With p_all all are held or nothing is settled. Raises NX005, NX006, NX007, NX301, NX401, NX402.';
