@@ -80,7 +80,7 @@ pg_restore -d "$TO" dump`
 	if want := "new 1, read 1, read 1, read 1, unread 1, unread 1"; got != want {
 		t.Errorf("handled: %s; want %s", got, want)
 	}
-	if !strings.Contains(reason, "2 unread broadcasts came along") || !strings.Contains(log.String(), "the cursor over broadcasts was set anew") {
+	if !strings.Contains(reason, "3 unread broadcasts are kept for it") || !strings.Contains(log.String(), "the cursor over broadcasts was set anew") {
 		t.Errorf("reason %q, log %s", reason, log.String())
 	}
 }

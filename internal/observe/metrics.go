@@ -14,8 +14,8 @@ import (
 // Metrics are those of all nodes of a process that share a registry.
 type Metrics struct {
 	delivered, retried, halted, deadLettered, released, leasesLost, heldBack, requests, lanes *prometheus.CounterVec
-	running                                                                           *prometheus.GaugeVec
-	duration, pickupLag, claimBatch, requestDuration, stepDuration                    *prometheus.HistogramVec
+	running                                                                                   *prometheus.GaugeVec
+	duration, pickupLag, claimBatch, requestDuration, stepDuration                            *prometheus.HistogramVec
 
 	vecs  []prometheus.Collector
 	asked map[string]*prometheus.Desc // made at each scrape, by name

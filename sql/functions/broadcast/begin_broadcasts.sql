@@ -23,8 +23,9 @@ begin
             hint = 'Give the patterns of the types whose broadcasts the node handles.';
     end if;
     v_patterns := core_private.check_patterns(array(select jsonb_array_elements_text(p_patterns)));
-    insert into core_private.broadcast_cursors as c (node_id, namespace, patterns, cluster, seen, began_at)
-    values (p_node_id, p_namespace, v_patterns, core_private.cluster_id(), pg_current_snapshot(), p_now)
+    insert into core_private.broadcast_cursors as c (node_id, namespace, patterns, cluster, seen, top, began_at)
+    values (p_node_id, p_namespace, v_patterns, core_private.cluster_id(), pg_current_snapshot(),
+            coalesce(pg_sequence_last_value('core.broadcasts_broadcast_id_seq'), 0), p_now)
     on conflict (node_id) do update
        set patterns = excluded.patterns;
 end $$;

@@ -19,6 +19,8 @@ declare
     v_default   integer;
     v_cursor    core_private.broadcast_cursors;
     v_target    pg_snapshot;
+    v_top       bigint := coalesce(pg_sequence_last_value('core.broadcasts_broadcast_id_seq'), 0);
+    v_foreign   boolean := false;
     v_again     core_private.broadcast_deliveries;
     v_next      core.broadcasts;
     v_outcome   text;
@@ -44,8 +46,10 @@ begin
             where d.node_id = p_node_id and d.due_at <= v_now
               and exists (select from unnest(p_types) p where core_private.matches(p, d.event_type)))
        and v_cursor.target is null
-       and (core_private.next_broadcast(v_namespace, v_cluster, v_cursor.seen, v_snapshot, '0', 0)).broadcast_id is null
-       and pg_snapshot_xmax(v_cursor.seen) <= pg_snapshot_xmax(v_snapshot) then
+       and (core_private.next_broadcast(
+                v_namespace, v_cluster, v_cursor.seen, v_snapshot, '0', 0, v_cursor.judged, v_top)).broadcast_id is null
+       and v_top <= v_cursor.top + 100 -- of all namespaces, which are looked at each time
+       and not core_private.is_foreign_cursor(v_cursor, v_cluster, v_snapshot) then
         return;
     end if;
 
@@ -57,6 +61,7 @@ begin
     -- node.
     select c.* into v_cursor from core_private.broadcast_cursors c where c.node_id = p_node_id for update;
     v_snapshot := pg_current_snapshot();
+    v_top := coalesce(pg_sequence_last_value('core.broadcasts_broadcast_id_seq'), 0); -- no less than what that sees
     v_namespace := core_private.incarnation_namespace(p_node_id, p_incarnation);
     if v_namespace is null or v_cursor.node_id is null then
         perform core_private.fail_unread(p_node_id);
@@ -87,8 +92,12 @@ begin
         perform core_private.pass_broadcast(v_cursor, false, v_now);
         select c.* into v_cursor from core_private.broadcast_cursors c where c.node_id = p_node_id;
     end if;
-    if v_cursor.cluster <> v_cluster or pg_snapshot_xmax(v_cursor.seen) > pg_snapshot_xmax(v_snapshot) then
-        v_cursor := core_private.reset_cursor(v_cursor, v_cluster, v_snapshot, v_now);
+    -- One that is foreign comes to the end of what it is reading first, which is bounded by ids as well.
+    if v_cursor.cluster <> v_cluster
+       or v_cursor.target is null and core_private.is_foreign_cursor(v_cursor, v_cluster, v_snapshot) then
+        v_cursor := core_private.reset_cursor(v_cursor, v_cluster, v_now);
+        v_snapshot := v_cursor.seen;
+        v_top := v_cursor.top;
         return query
             select 'reset'::text, null::bigint, null::bigint, null::jsonb, null::jsonb, null::integer, null::integer,
                    null::timestamptz, null::integer, v_cursor.reset_reason;
@@ -116,15 +125,23 @@ begin
     end if;
     v_target := v_cursor.target;
     if v_again.broadcast_id is null then
-        v_target := coalesce(v_cursor.target, v_snapshot);
-        v_next := core_private.next_broadcast(
-            v_namespace, v_cluster, v_cursor.seen, v_target, v_cursor.at_xid, v_cursor.at_id, p_types);
-        if v_next.broadcast_id is null and v_cursor.target is not null then
-            v_cursor.seen := v_cursor.target;
-            v_cursor.at_xid := '0';
-            v_cursor.at_id := 0;
+        if v_target is not null then
+            v_next := core_private.next_broadcast(
+                v_namespace, v_cluster, v_cursor.seen, v_target, v_cursor.at_xid, v_cursor.at_id, v_cursor.judged,
+                v_cursor.top, p_types);
+            if v_next.broadcast_id is null then
+                v_cursor.seen := v_target;
+                v_cursor.target := null;
+                v_foreign := core_private.is_foreign_cursor(v_cursor, v_cluster, v_snapshot);
+            end if;
+        end if;
+        if v_foreign then
+            v_target := v_cursor.seen; -- the next claim sets it anew
+        elsif v_cursor.target is null then
             v_target := v_snapshot;
-            v_next := core_private.next_broadcast(v_namespace, v_cluster, v_cursor.seen, v_target, '0', 0, p_types);
+            v_cursor.top := v_top;
+            v_next := core_private.next_broadcast(
+                v_namespace, v_cluster, v_cursor.seen, v_target, '0', 0, v_cursor.judged, v_top, p_types);
         end if;
         if v_next.broadcast_id is null then
             v_cursor.seen := v_target;
@@ -144,8 +161,8 @@ begin
         end if;
     end if;
     update core_private.broadcast_cursors c
-       set seen = v_cursor.seen, target = v_target, at_xid = v_cursor.at_xid, at_id = v_cursor.at_id,
-           holder = p_holder,
+       set seen = v_cursor.seen, target = v_target, top = v_cursor.top,
+           at_xid = v_cursor.at_xid, at_id = v_cursor.at_id, holder = p_holder,
            turn = c.turn + (v_again.broadcast_id is not null)::integer,
            taken_xid = v_cursor.taken_xid, taken_id = v_again.broadcast_id,
            taken_at = case when v_again.broadcast_id is not null then v_now end
@@ -158,4 +175,4 @@ begin
                    core_private.attempts_for(v_again.event_type, p_types, p_max_attempts, v_default), null::text;
     end if;
 end $$;
-comment on function core_node.claim_broadcast(text, uuid, uuid, text[], integer[]) is 'For nodes: the next broadcast that the node has to handle, of the types given (patterns; p_max_attempts is parallel, -1 never, 0 or NULL the namespace''s), noted as in hand of the process p_holder. Of an earlier process what it had in hand is a failed attempt. One row claimed, or none; before it a row buried, if that was the last attempt, and a row reset where the cursor was set anew, since the database has come to another server. Raises NX006, NX302, NX401, NX402.';
+comment on function core_node.claim_broadcast(text, uuid, uuid, text[], integer[]) is 'For nodes: the next broadcast that the node has to handle, of the types given (patterns; p_max_attempts is parallel, -1 never, 0 or NULL the namespace''s), noted as in hand of the process p_holder. Of an earlier process what it had in hand is a failed attempt. One row claimed, or none; before it a row buried, if that was the last attempt, and a row reset where the cursor was set anew, since the database has come to another server or to a copy of one. Raises NX006, NX302, NX401, NX402.';

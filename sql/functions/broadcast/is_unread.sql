@@ -3,8 +3,10 @@ returns boolean
 language sql immutable
 set search_path = pg_catalog, pg_temp
 as $$
-    select not pg_visible_in_snapshot(p_xid, p_cursor.seen)
-       and (p_cursor.target is null or not pg_visible_in_snapshot(p_xid, p_cursor.target)
-            or (p_xid, p_id) > (p_cursor.at_xid, p_cursor.at_id))
+    select p_id > p_cursor.judged
+       and (p_id > p_cursor.top
+            or not pg_visible_in_snapshot(p_xid, p_cursor.seen)
+               and (p_cursor.target is null or not pg_visible_in_snapshot(p_xid, p_cursor.target)
+                    or (p_xid, p_id) > (p_cursor.at_xid, p_cursor.at_id)))
 $$;
 comment on function core_private.is_unread(core_private.broadcast_cursors, xid8, bigint) is 'Whether a cursor has not come to a broadcast of its cluster.';

@@ -4,7 +4,7 @@
 -- lower bounds the index would use either, so there is one.
 create or replace function core_private.next_broadcast(
     p_namespace text, p_cluster bigint, p_seen pg_snapshot, p_target pg_snapshot, p_at_xid xid8, p_at_id bigint,
-    p_types text[] = null)
+    p_judged bigint, p_top bigint, p_types text[] = null)
 returns core.broadcasts
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -20,7 +20,7 @@ begin
               into v_row
               from core.broadcasts b
              where b.namespace = p_namespace and b.xid = any (v_late) and (b.xid, b.broadcast_id) > (p_at_xid, p_at_id)
-               and b.cluster = p_cluster
+               and b.cluster = p_cluster and b.broadcast_id > p_judged and b.broadcast_id <= p_top
                and (p_types is null
                     or exists (select from unnest(p_types) p where core_private.matches(p, b.event_type)))
              order by b.xid, b.broadcast_id
@@ -37,11 +37,12 @@ begin
       from core.broadcasts b
      where b.namespace = p_namespace and (b.xid, b.broadcast_id) > (p_at_xid, p_at_id)
        and b.xid < pg_snapshot_xmax(p_target)
-       and b.cluster = p_cluster and pg_visible_in_snapshot(b.xid, p_target)
+       and b.cluster = p_cluster and b.broadcast_id > p_judged and b.broadcast_id <= p_top
+       and pg_visible_in_snapshot(b.xid, p_target)
        and (p_types is null
             or exists (select from unnest(p_types) p where core_private.matches(p, b.event_type)))
      order by b.xid, b.broadcast_id
      limit 1;
     return v_row;
 end $$;
-comment on function core_private.next_broadcast(text, bigint, pg_snapshot, pg_snapshot, xid8, bigint, text[]) is 'The first broadcast behind a place that is visible in p_target and not in p_seen, of some types or of any; NULL if there is none.';
+comment on function core_private.next_broadcast(text, bigint, pg_snapshot, pg_snapshot, xid8, bigint, bigint, bigint, text[]) is 'The first broadcast behind a place, beyond p_judged and up to p_top, that is visible in p_target and not in p_seen, of some types or of any; NULL if there is none.';

@@ -33,7 +33,7 @@ as $$
                 select b.xid, b.broadcast_id, b.event_type, b.emitted_at, b.cluster
                   from core.broadcasts b
                  where b.namespace = c.namespace and (b.xid, b.broadcast_id) > (c.from_xid, c.from_id)) l
-             where l.cluster = c.cluster
+             where l.cluster = c.cluster and l.broadcast_id > c.judged
                and exists (select from unnest(c.patterns) p where core_private.matches(p, l.event_type))
              limit 1000) x) u
      cross join lateral (

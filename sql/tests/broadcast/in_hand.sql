@@ -4,7 +4,9 @@ update nexus_test.clock set frozen = '2030-01-01 00:00Z';
 select core.create_namespace('shop');
 create function pg_temp.put(p_xid text) returns bigint language sql as $$
   insert into core.broadcasts (namespace, cluster, xid, event_id, event_uid, event_type, emitted_at, message)
-  values ('shop', core_private.cluster_id(), p_xid::xid8, 7, gen_random_uuid(), 'a', core.now(), '{"eventType": "a"}') returning broadcast_id $$;
+  values ('shop', core_private.cluster_id(), p_xid::xid8, 7, gen_random_uuid(), 'a', core.now(), '{"eventType": "a"}');
+  update core_private.broadcast_cursors set top = 1000000000 returning top -- as if it was there when the snapshot was taken
+  $$;
 create temp table me as select r.* from core_node.register_node('shop', 'n1', true, '{}', '{"broadcasts": ["a"]}') r;
 create function pg_temp.claim(p_holder text = '1') returns setof text language sql as $$
   select c.outcome || ' ' || c.attempt from me, core_node.claim_broadcast('n1', me.incarnation, rpad(p_holder, 32, '0')::uuid, '{a}', '{0}') c $$;

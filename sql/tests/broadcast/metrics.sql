@@ -4,7 +4,7 @@ update nexus_test.clock set frozen = clock_timestamp();
 select core.create_namespace('shop'), core.create_namespace('mall');
 select is(core_node.metrics_sample('shop') -> 'broadcasts', 'null', 'without nodes that handle any there is none');
 select core_node.register_node('shop', 'n1', true, '{}', '{"broadcasts": ["a"]}'), core_node.register_node('shop', 'n2', true, '{}', '{"broadcasts": ["*"]}');
-update core_private.broadcast_cursors set seen = '100:100:', missed = 2;
+update core_private.broadcast_cursors set seen = '100:100:', top = 1000000000, missed = 2;
 insert into core.broadcasts (namespace, cluster, xid, event_id, event_uid, event_type, emitted_at, message)
 select s, core_private.cluster_id(), '110', 7, gen_random_uuid(), t, core.now() - a::interval, '{}'
   from (values ('shop', 'a', '10 s'), ('shop', 'b', '40 s'), ('mall', 'a', '90 s')) v (s, t, a);

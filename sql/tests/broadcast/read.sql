@@ -30,7 +30,7 @@ create function pg_temp.take() returns text[] language plpgsql as $$
 -- it begins at its registration, with what was being emitted then
 select is((select (patterns, seen::text = pg_current_snapshot()::text, target)::text from core_private.broadcast_cursors), '("{a.*,b}",t,)', 'a new node begins with what is visible now');
 select is((select count(*)::int from pg_temp.claim()), 0, 'nothing is there');
-update core_private.broadcast_cursors set seen = '100:110:103,105';
+update core_private.broadcast_cursors set seen = '100:110:103,105', top = 1000000000;
 select pg_temp.put('99', 'a.before'), pg_temp.put('101', 'a.seen'), pg_temp.put('120', 'a.second'), pg_temp.put('112', 'a.first'), pg_temp.put('105', 'a.late'), pg_temp.put('103', 'c'), pg_temp.put('121', 'b'), pg_temp.put('121', 'a.same'), pg_temp.put('122', 'c');
 select pg_temp.put('115', 'a.elsewhere', 'mall');
 select is((select unread::int from core.broadcast_cursors), 5, 'what is not read yet, of its types');
@@ -42,7 +42,7 @@ select count(*) from pg_temp.claim();
 select is((select (ctid, xmin::text)::text from core_private.broadcast_cursors), (select (at, by)::text from quiet), 'a look that finds nothing writes nothing');
 
 -- what is not visible in the target waits for the next one
-update core_private.broadcast_cursors set seen = '200:200:', target = '205:210:205', at_xid = '0', at_id = 0;
+update core_private.broadcast_cursors set seen = '200:200:', top = 1000000000, target = '205:210:205', at_xid = '0', at_id = 0;
 select pg_temp.put('205', 'a.running'), pg_temp.put('207', 'a.done'), pg_temp.put('210', 'a.next');
 select is((select type from pg_temp.claim()), 'a.done', 'of what is being read');
 select is((select unread::int from core.broadcast_cursors), 3, 'what is in hand counts');
@@ -52,7 +52,7 @@ select is(pg_temp.take(), '{a.running,a.next}', 'the others come with the next l
 
 -- the fence
 select pg_temp.put('220', 'a.fence');
-update core_private.broadcast_cursors set seen = '215:215:', target = null, at_xid = '0', at_id = 0;
+update core_private.broadcast_cursors set seen = '215:215:', top = 1000000000, target = null, at_xid = '0', at_id = 0;
 create temp table one as select * from pg_temp.claim();
 create temp table two as select * from pg_temp.claim();
 select is((select (one.type, two.type, two.attempt, two.turn - one.turn)::text from one, two), '(a.fence,a.fence,1,1)', 'a process that did not hear the answer gets it again');
@@ -68,7 +68,7 @@ select throws_ok($$select core_node.claim_broadcast('n1', gen_random_uuid(), gen
 -- failures
 alter sequence core.dead_letters_dead_letter_id_seq restart 1;
 select core.alter_namespace('shop', '{"retry": {"shape": "constant", "base": "10 s", "jitter": 0, "max_attempts": 3}}');
-update core_private.broadcast_cursors set seen = '250:250:', target = null, at_xid = '0', at_id = 0;
+update core_private.broadcast_cursors set seen = '250:250:', top = 1000000000, target = null, at_xid = '0', at_id = 0;
 select pg_temp.put('260', 'a.bad'), pg_temp.put('261', 'a.good');
 select pg_temp.claim();
 select is(pg_temp.settle(pg_temp.turn(), '{"action": "retry", "reason": "error", "error": "no"}'), 'retried 00:00:10', 'a failure is tried again by the policy');
@@ -94,7 +94,7 @@ select is((select (reason, round, replay_of, replay_count)::text from core.dead_
 select is(pg_temp.settle(pg_temp.turn(), '{"action": "ack"}'), 'lost', 'it is over');
 
 -- a process that dies
-update core_private.broadcast_cursors set seen = '300:300:', target = null, at_xid = '0', at_id = 0;
+update core_private.broadcast_cursors set seen = '300:300:', top = 1000000000, target = null, at_xid = '0', at_id = 0;
 select pg_temp.put('310', 'a.deadly'), pg_temp.put('311', 'a.other');
 select is((select (type, attempt)::text from pg_temp.claim('1')), '(a.deadly,1)', 'in hand of one process');
 select is((select (type, attempt)::text from pg_temp.claim('2')), '(a.other,1)', 'the next one is given what comes behind');
@@ -104,14 +104,14 @@ update nexus_test.clock set frozen = '2030-01-01 00:00:26Z';
 select is((select (type, attempt)::text from pg_temp.claim('2')), '(a.deadly,2)', 'again');
 select is((select array_agg(outcome) from pg_temp.claim('3', 2)), '{buried}', 'and the last attempt ends it before anybody else sees it');
 select is((select (reason, last_error)::text from core.dead_letters where event_type = 'a.deadly'), '("process died","The process of the node ended while its handlers ran.")', 'with why');
-update core_private.broadcast_cursors set seen = '312:312:', target = null, at_xid = '0', at_id = 0;
+update core_private.broadcast_cursors set seen = '312:312:', top = 1000000000, target = null, at_xid = '0', at_id = 0;
 select pg_temp.put('312', 'a.calm');
 select is((select type from pg_temp.claim('3')), 'a.calm', 'on');
 select pg_temp.ack(pg_temp.turn(), '3');
 select is((select array_agg(c.outcome) from pg_temp.claim('4') c), null, 'a process that had nothing in hand leaves no trace');
 
 -- registered again
-update core_private.broadcast_cursors set seen = '400:400:', target = null, at_xid = '0', at_id = 0;
+update core_private.broadcast_cursors set seen = '400:400:', top = 1000000000, target = null, at_xid = '0', at_id = 0;
 select pg_temp.put('410', 'a.while'), pg_temp.put('411', 'd.new');
 select core_node.heartbeat('n1', me.incarnation, 'stopped') from me;
 update me set incarnation = (select r.incarnation from core_node.register_node('shop', 'n1', true, '{}', '{"broadcasts": ["d.*", "a.*"]}') r);

@@ -2,7 +2,7 @@
 -- holds: NS5, broadcast
 select core.create_namespace('shop', '{"default_consumer": "off"}');
 create temp table me as select r.* from core_node.register_node('shop', 'n', true, '{}', '{"broadcasts": ["a"]}') r;
-update core_private.broadcast_cursors set seen = '100:100:';
+update core_private.broadcast_cursors set seen = '100:100:', top = 1000000000;
 insert into core.broadcasts (namespace, cluster, xid, event_id, event_uid, event_type, emitted_at, message)
 select 'shop', core_private.cluster_id(), x::xid8, 7, gen_random_uuid(), t, core.now(), jsonb_build_object('eventType', t) from (values ('99', 'a'), ('110', 'b')) v (x, t);
 savepoint read;
