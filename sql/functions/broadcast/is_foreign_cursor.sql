@@ -1,6 +1,6 @@
--- A copy of a server has its identifier, and ids of transactions of its own. A cursor that came from the other one gives
--- itself away: by ids that have not been reached here, or are in use; and once they have been passed, by a broadcast
--- beyond the last one that could be seen when its snapshots were taken, whose transaction these call ended.
+-- A copy of a server has its identifier, and ids of transactions of its own. A cursor that came from the other one
+-- gives itself away: by ids that have not been reached here, or are in use; and once they have been passed, by a
+-- broadcast beyond the last one that could be seen when its snapshots were taken, whose transaction these call ended.
 --
 -- The last is looked for among all namespaces' broadcasts, which are few since then.
 create or replace function core_private.is_foreign_cursor(
