@@ -11,7 +11,7 @@ import (
 )
 
 // makeDir makes the cluster's folder and gives it to the account that the server runs as.
-func (c *Cluster) makeDir(dir string) error {
+func (c *Cluster) makeDir(dir string, inMemory bool) error {
 	var err error
 	switch {
 	case dir != "":
@@ -21,6 +21,9 @@ func (c *Cluster) makeDir(dir string) error {
 	case c.platform.Root != "":
 		// A chrooted server sees nothing outside its root.
 		dir, err = os.MkdirTemp(c.platform.outside("/tmp"), "nexus-pg-")
+		c.mounted = err == nil && inMemory && mountMemory(dir)
+	case inMemory:
+		dir, err = os.MkdirTemp(memoryFolder(), "nexus-pg-")
 	default:
 		dir, err = os.MkdirTemp("", "nexus-pg-")
 	}
@@ -32,6 +35,16 @@ func (c *Cluster) makeDir(dir string) error {
 	}
 	c.dir = dir
 	return c.account.own(dir)
+}
+
+// remove takes a temporary folder away.
+func (c *Cluster) remove() error {
+	if c.mounted {
+		if err := unmountMemory(c.dir); err != nil {
+			return fmt.Errorf("unmount %s: %w", c.dir, err)
+		}
+	}
+	return os.RemoveAll(c.dir)
 }
 
 func (c *Cluster) dataDir() string { return filepath.Join(c.dir, "data") }

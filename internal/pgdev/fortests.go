@@ -30,6 +30,7 @@ func StartForTests(ctx context.Context, o Options, prepare Prepare) (*Cluster, e
 	settings := TestSettings()
 	maps.Copy(settings, o.Settings)
 	o.Settings = settings
+	o.InMemory = true
 	o.CronDatabase = TestCronDatabase
 	if prepare != nil {
 		o.CronDatabase = TemplateDatabase

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 
 // beParent starts a cluster, tells where it is and stays until it is killed.
 func beParent() {
-	c, err := Start(context.Background(), Options{Settings: TestSettings()})
+	c, err := Start(context.Background(), Options{Settings: TestSettings(), InMemory: true})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -37,6 +37,7 @@ func start(t *testing.T, o Options) *Cluster {
 	if o.Settings == nil {
 		o.Settings = TestSettings()
 	}
+	o.InMemory = true
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	c, err := Start(ctx, o)

@@ -25,7 +25,6 @@ import (
 	"maps"
 	"net"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -56,6 +55,9 @@ type Options struct {
 	// Logger tells about start and stop; nil means silence. The server's own log is in the folder, see Cluster.LogFile.
 	Logger *slog.Logger
 
+	// InMemory puts a temporary folder into memory where there is room for it. What it holds is lost with the machine.
+	InMemory bool
+
 	// KeepDir leaves a temporary folder in place when the cluster ends, to look at what a failed test left.
 	KeepDir bool
 }
@@ -67,6 +69,7 @@ type Cluster struct {
 	account   account
 	dir       string // as this process sees it
 	removeDir bool
+	mounted   bool // dir is a mount of its own
 	port      int
 	password  string
 	log       *slog.Logger
@@ -108,7 +111,7 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
-	if err := c.makeDir(o.Dir); err != nil {
+	if err := c.makeDir(o.Dir, o.InMemory && !o.KeepDir); err != nil {
 		return nil, err
 	}
 	if err := c.start(ctx, o); err != nil {
@@ -119,7 +122,7 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 
 func (c *Cluster) start(ctx context.Context, o Options) error {
 	var err error
-	if c.watchdog, err = startWatchdog(c.dir, c.dataDir(), c.removeDir); err != nil {
+	if c.watchdog, err = startWatchdog(c.dir, c.dataDir(), c.removeDir, c.mounted); err != nil {
 		return err
 	}
 	if err := c.initialise(ctx); err != nil {
@@ -250,7 +253,7 @@ func (c *Cluster) Stop(ctx context.Context) error {
 		c.server = nil
 	}
 	if c.removeDir {
-		errs = append(errs, os.RemoveAll(c.dir))
+		errs = append(errs, c.remove())
 	}
 	if c.watchdog != nil {
 		errs = append(errs, c.watchdog.dismiss())
@@ -285,7 +288,11 @@ func (c *Cluster) KeepRunning() (Leftover, error) {
 	pid := c.server.pid()
 	line := fmt.Sprintf("kill -INT %d", pid)
 	if c.removeDir {
-		line = fmt.Sprintf("%s; while kill -0 %d 2>/dev/null; do sleep 0.1; done; rm -rf %s", line, pid, shellQuote(c.dir))
+		line = fmt.Sprintf("%s; while kill -0 %d 2>/dev/null; do sleep 0.1; done", line, pid)
+		if c.mounted {
+			line += "; umount " + shellQuote(c.dir)
+		}
+		line += "; rm -rf " + shellQuote(c.dir)
 	}
 	return Leftover{PID: pid, Dir: c.dir, URL: c.URL("postgres"), Stop: line}, nil
 }

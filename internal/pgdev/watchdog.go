@@ -34,14 +34,18 @@ case $pid in
 	[ "$tries" -gt 0 ] || kill -KILL "$pid" 2>/dev/null
 	;;
 esac
-[ "$4" = remove ] && rm -rf "$1"
+[ "$4" = unmount ] && umount -l "$1"
+[ "$4" = keep ] || rm -rf "$1"
 exit 0
 `
 
-func startWatchdog(dir, dataDir string, removeDir bool) (*watchdog, error) {
+func startWatchdog(dir, dataDir string, removeDir, mounted bool) (*watchdog, error) {
 	signal, end := "INT", "keep"
 	if removeDir {
 		signal, end = "QUIT", "remove" // nobody will look at the data again
+		if mounted {
+			end = "unmount"
+		}
 	}
 	shell, err := exec.LookPath("sh")
 	if err != nil {
