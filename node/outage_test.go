@@ -19,7 +19,9 @@ import (
 	"github.com/nexuspg/nexus/internal/dbtest"
 	"github.com/nexuspg/nexus/internal/pgdev"
 	"github.com/nexuspg/nexus/node"
+	"github.com/nexuspg/nexus/outbox"
 	"github.com/nexuspg/nexus/queue"
+	"github.com/nexuspg/nexus/workflow"
 )
 
 // buffer is a log that goroutines write to.
@@ -54,7 +56,9 @@ func again(t *testing.T, what string, f func() error) {
 	}
 }
 
-// The server is restarted under a running node, once between events and once in the middle of a handler.
+// The server is restarted under a running node, once between events and once in the middle of handlers: of an event, of a message of a
+// lane, and of a workflow's step.
+// holds: others-restart
 func TestServerRestarts(t *testing.T) {
 	t.Parallel()
 	cluster, err := pgdev.StartForTests(t.Context(), pgdev.Options{}, dbtest.BuildTemplate)
@@ -80,7 +84,10 @@ func TestServerRestarts(t *testing.T) {
 		return pool
 	}
 	ours, nodes := connect(), connect()
-	for _, sql := range []string{`select core.create_namespace('shop')`, `create table public.effect (event_uid uuid not null, attempt int not null, note text)`} {
+	for _, sql := range []string{
+		`select core.create_namespace('shop')`, `create table public.effect (event_uid uuid not null, attempt int not null, note text)`,
+		`select core.outbox_register_queue('shop', 'pay', 2, '{"retry": {"max_attempts": 1}}')`,
+	} {
 		if _, err := ours.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)
 		}
@@ -118,25 +125,79 @@ func TestServerRestarts(t *testing.T) {
 	var log buffer
 	n := node.New(nodes, node.Config{Namespace: ns, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	n.On("x", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error { return effect(ctx, tx, d, "") })
-	held := make(chan struct{})
-	n.On("held", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error {
-		if d.Deferrals == 0 {
-			held <- struct{}{}
-			<-held
+	arrived, goOn := make(chan struct{}), make(chan struct{})
+	var lane, step atomic.Bool
+	wait := func(first bool) {
+		if first {
+			arrived <- struct{}{}
+			<-goOn
 		}
+	}
+	note := func(ctx context.Context, tx pgx.Tx, attempt int, what string) error {
+		_, err := tx.Exec(ctx, `insert into public.effect values (gen_random_uuid(), $1, $2)`, attempt, what)
+		return err
+	}
+	n.On("held", func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error {
+		wait(d.Deferrals == 0)
 		return effect(ctx, tx, d, "")
 	})
+	n.Add(outbox.Handle("pay", func(ctx context.Context, tx pgx.Tx, m *outbox.Item) error {
+		wait(string(m.Body) == "held" && lane.CompareAndSwap(false, true))
+		return note(ctx, tx, m.Attempt, string(m.Body)+" message")
+	}))
+	w := workflow.New[string, int]("w")
+	w.Retry = nexus.RetryPolicy{MaxAttempts: 1}
+	workflow.TxStep(w, "tx", func(ctx context.Context, tx pgx.Tx, r *workflow.Run[string]) (int, error) {
+		wait(r.Input == "held" && step.CompareAndSwap(false, true))
+		return 1, note(ctx, tx, r.Attempt, r.Input+" step")
+	})
+	workflow.Sleep(w, "nap", time.Millisecond)
+	workflow.Step(w, "step", func(context.Context, *workflow.Run[string]) (int, error) { return 1, nil })
+	n.Add(w)
+	other := func(what string) {
+		t.Helper()
+		again(t, "enqueue", func() error {
+			_, err := outbox.Enqueue(t.Context(), ours, ns, outbox.Message{Queue: "pay", Key: what, Type: "t", Body: []byte(what), DedupeKey: what})
+			return err
+		})
+		again(t, "start", func() error {
+			_, _, err := w.Start(t.Context(), ours, ns, what, &workflow.StartOptions{IdempotencyKey: what})
+			return err
+		})
+	}
 	start(t, n)
 	send("x")
-	count(1)
+	other("one")
+	count(3)
 	restart()
 	send("x")
-	count(2)
+	other("two")
+	count(6)
 	send("held")
-	<-held
+	other("held")
+	for range 3 {
+		<-arrived
+	}
 	restart()
-	held <- struct{}{}
-	count(3)
+	close(goOn)
+	count(9)
+	again(t, "runs", func() error {
+		var open int
+		if err := ours.QueryRow(t.Context(), `select count(*) from core.workflow_runs where status = 'open'`).Scan(&open); err != nil {
+			return err
+		}
+		if open > 0 {
+			return errors.New("some are open")
+		}
+		return nil
+	})
+	var ends string
+	again(t, "ends", func() error {
+		return ours.QueryRow(t.Context(), `select (select string_agg(distinct status, ' ') from core.workflow_runs) || ' ' || (select count(*) from core.dead_letters) || ' ' || (select string_agg(distinct attempt::text, ' ') from public.effect)`).Scan(&ends)
+	})
+	if ends != "completed 0 1" {
+		t.Errorf("ends of runs, dead letters, attempts: %s", ends)
+	}
 
 	var failures int
 	again(t, "failures", func() error {
@@ -274,6 +335,7 @@ func TestConnectionLostInAHandlerUsesNoAttempt(t *testing.T) {
 	}
 }
 
+// holds: others-idle
 func TestIdleInTransactionLimitIsAFailedAttempt(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -294,12 +356,35 @@ func TestIdleInTransactionLimitIsAFailedAttempt(t *testing.T) {
 		db.Wait(`select not exists (select from pg_stat_activity where pid = $1)`, tx.Conn().PgConn().PID())
 		return nil
 	})
+	// Nor from a message of a lane, nor from a step.
+	idles := func(ctx context.Context, tx pgx.Tx) error {
+		db.Wait(`select not exists (select from pg_stat_activity where pid = $1)`, tx.Conn().PgConn().PID())
+		return nil
+	}
+	db.Exec(`select core.outbox_register_queue('shop', 'pay', 1, '{"retry": {"max_attempts": 2, "base": "1 ms"}}')`)
+	n.Add(outbox.Handle("pay", func(ctx context.Context, tx pgx.Tx, m *outbox.Item) error { return idles(ctx, tx) }))
+	w := workflow.New[int, int]("w")
+	w.Retry = nexus.RetryPolicy{MaxAttempts: 2, Base: time.Millisecond}
+	workflow.TxStep(w, "a", func(ctx context.Context, tx pgx.Tx, _ *workflow.Run[int]) (int, error) { return 1, idles(ctx, tx) })
+	n.Add(w)
 	stop := start(t, n)
 	emit(t, db, "x", nil)
+	db.Wait(`select exists (select from core.workflow_definitions)`)
+	run, _, err := w.Start(t.Context(), db.Pool, ns, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.Exec(`select core.outbox_enqueue('shop', 'pay', 'x', 't')`)
 	db.Wait(queueEmpty)
+	db.Wait(`select exists (select from core.dead_letters where consumer = 'pay') and (select finished_at is not null from core.workflow_runs where run_id = $1)`, run)
 	stop()
-	if got := dbtest.Get[string](db, `select error from core.delivery_errors`); !strings.Contains(got, "idle-in-transaction") {
-		t.Errorf("recorded %q, want the reason", got)
+	for what, sql := range map[string]string{
+		"event": `select error from core.delivery_errors where event_type = 'x'`, "message": `select attempts || ' ' || last_error from core.dead_letters`,
+		"step": `select j.attempts || ' ' || (r.error ->> 'error') from core_private.workflow_runs r join core_private.workflow_journal j using (run_id)`,
+	} {
+		if got := dbtest.Get[string](db, sql); !strings.Contains(got, "idle-in-transaction") || what != "event" && !strings.HasPrefix(got, "2 ") {
+			t.Errorf("of the %s is recorded %q, want the reason", what, got)
+		}
 	}
 	if !strings.Contains(log.String(), "idle_in_transaction_session_timeout is shorter") {
 		t.Errorf("no warning at the start:\n%s", log.String())

@@ -1,7 +1,10 @@
 package node_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -9,18 +12,25 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/dbtest"
+	"github.com/nexuspg/nexus/kv"
 	"github.com/nexuspg/nexus/node"
+	"github.com/nexuspg/nexus/outbox"
 	"github.com/nexuspg/nexus/queue"
+	"github.com/nexuspg/nexus/trigger"
+	"github.com/nexuspg/nexus/workflow"
 )
 
 // pgbouncer starts one in transaction mode before the test's database and returns the URL through it.
@@ -107,8 +117,9 @@ ignore_startup_parameters = search_path
 }
 
 // A pooler in transaction mode hands each transaction another session. In each of pgx's modes that does not count on prepared
-// statements that stay, events are emitted, handled, retried and delayed; wake-ups come over a direct connection.
-// holds: N6
+// statements that stay, events are emitted, handled, retried and delayed, and all else that a node does is done; wake-ups come over a direct
+// connection.
+// holds: N6, others-pooler
 func TestThroughATransactionPooler(t *testing.T) {
 	db := newDB(t)
 	through := pgbouncer(t, db)
@@ -141,7 +152,9 @@ func TestThroughATransactionPooler(t *testing.T) {
 					return queue.Ack(ctx, tx, d)
 				})
 			})
+			other := everythingElse(t, db, n, pool, strings.ReplaceAll(mode.String(), " ", "-"))
 			stop := start(t, n)
+			other()
 			bus := queue.Emitter{Namespace: ns}
 			const each = 100
 			batch := make([]queue.Emission, each)
@@ -174,6 +187,87 @@ func TestThroughATransactionPooler(t *testing.T) {
 				t.Errorf("the node is %s", state)
 			}
 		})
+	}
+}
+
+// everythingElse adds a processor, a workflow and handlers of triggers and requests to a node. once has each do one thing, by way of pool.
+func everythingElse(t *testing.T, db *dbtest.DB, n *node.Node, pool *pgxpool.Pool, name string) (once func()) {
+	t.Helper()
+	const sent = `{"n": 9007199254740993, "s": "\\x00 é ' \"\\u0001"}`
+	came := make(chan string, 10)
+	come := func(what string, body []byte) error {
+		read := func(text []byte) (v any) {
+			d := json.NewDecoder(bytes.NewReader(text))
+			d.UseNumber()
+			if err := d.Decode(&v); err != nil {
+				return err
+			}
+			return v
+		}
+		if diff := cmp.Diff(read([]byte(sent)), read(body)); diff != "" {
+			what += ", otherwise: " + diff
+		}
+		came <- what
+		return nil
+	}
+	if _, err := outbox.RegisterQueue(t.Context(), pool, ns, name, 2, nil); err != nil {
+		t.Fatal(err)
+	}
+	n.Add(outbox.Handle(name, func(_ context.Context, _ pgx.Tx, m *outbox.Item) error { return come("message", m.Body) }))
+	w := workflow.New[json.RawMessage, json.RawMessage](name)
+	workflow.TxStep(w, "tx", func(_ context.Context, _ pgx.Tx, r *workflow.Run[json.RawMessage]) (int, error) {
+		return 1, come("step", r.Input)
+	})
+	signal := workflow.WaitForSignal[json.RawMessage](w, "signal", 0)
+	workflow.Step(w, "step", func(_ context.Context, r *workflow.Run[json.RawMessage]) (int, error) {
+		return 1, come("signal", *signal.Result(r))
+	})
+	w.Returns(func(r *workflow.Run[json.RawMessage]) (json.RawMessage, error) { return r.Input, nil })
+	n.Add(w)
+	n.Triggers().On(name, func(_ context.Context, _ pgx.Tx, d *nexus.Delivery) error { return come("trigger", d.Payload) })
+	n.OnLeased(name, func(context.Context, *nexus.Delivery) error { return nil })
+	asked := nexus.EventType[json.RawMessage](name)
+	node.OnRequest(n, asked, func(_ context.Context, d *nexus.DeliveryOf[json.RawMessage]) (json.RawMessage, error) {
+		return d.Payload, nil
+	})
+	return func() {
+		t.Helper()
+		check := func(what string, err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+		}
+		ctx, payload := t.Context(), json.RawMessage(sent)
+		answers(t, db, name)
+		db.Wait(`select exists (select from core.workflow_definitions where workflow = $1)`, name)
+		_, err := trigger.Create(ctx, pool, trigger.Trigger{Namespace: ns, Name: name, Event: &trigger.Event{Pattern: name}, Target: "go:" + name})
+		check("trigger", err)
+		_, err = queue.Emitter{Namespace: ns}.Emit(ctx, pool, name, payload, nil)
+		check("emit", err)
+		_, err = outbox.Enqueue(ctx, pool, ns, outbox.Message{Queue: name, Key: "k", Type: "t", Body: payload, DedupeKey: name})
+		check("enqueue", err)
+		run, _, err := w.Start(ctx, pool, ns, payload, &workflow.StartOptions{IdempotencyKey: name})
+		check("start", err)
+		_, err = workflow.Signal(ctx, pool, run, "signal", payload)
+		check("signal", err)
+		out, err := w.Await(ctx, pool, run)
+		check("await", errors.Join(err, come("result", out)))
+		reply, err := queue.Request[json.RawMessage](ctx, pool, queue.Emitter{Namespace: ns}, asked, payload)
+		check("request", errors.Join(err, come("reply", reply)))
+		keys := kv.Collection[json.RawMessage]{Namespace: ns, Name: "c"}
+		_, err = keys.Set(ctx, pool, name, payload, nil)
+		check("set", err)
+		e, _, err := keys.Get(ctx, pool, name)
+		check("get", errors.Join(err, come("key", e.Value)))
+		var all []string
+		for range 7 {
+			all = append(all, <-came)
+		}
+		slices.Sort(all)
+		if got := strings.Join(all, " "); got != "key message reply result signal step trigger" {
+			t.Errorf("there came %s", got)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/feed"
 	"github.com/nexuspg/nexus/internal/invoke"
 	"github.com/nexuspg/nexus/internal/work"
 )
@@ -45,9 +46,12 @@ func (w *worker) run(ctx context.Context) error {
 	for {
 		looked := time.Now()
 		if err := w.fetch(ctx); err != nil || len(w.items) == 0 {
-			if lost(err) {
+			switch {
+			case lost(err):
 				w.report(err)
 				err = nil
+			case err != nil && w.token != uuid.Nil: // what was done may not be settled, and the lane would stand until its lease ends
+				return errors.Join(err, w.settle(work.Result{Action: work.Release}, 0, 1))
 			}
 			return err
 		}
@@ -102,20 +106,20 @@ func (w *worker) fetch(ctx context.Context) error {
 	if err != nil {
 		return db.Error(ctx, "fetch_lane", err)
 	}
-	w.forget()
-	handled := w.done
-	w.items, w.done, w.token = nil, 0, uuid.Nil
-	w.items, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*Item, error) {
+	var token uuid.UUID
+	items, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*Item, error) {
 		m := &Item{Lane: w.lane.n, Message: Message{Queue: w.r.p.queue}}
-		err := row.Scan(&w.token, &m.Seq, &m.ID, &m.Key, &m.Body, &m.Type, &m.CreatedAt, &m.Attempt)
+		err := row.Scan(&token, &m.Seq, &m.ID, &m.Key, &m.Body, &m.Type, &m.CreatedAt, &m.Attempt)
 		return m, err
 	})
 	if err != nil {
 		return db.Error(ctx, "fetch_lane", err)
 	}
-	if handled > 0 {
-		w.r.count("handled", handled)
+	w.forget()
+	if w.done > 0 {
+		w.r.count("handled", w.done)
 	}
+	w.items, w.done, w.token = items, 0, token
 	if len(w.items) > 0 {
 		w.from = w.items[0].Seq - 1
 		w.r.mu.Lock()
@@ -228,7 +232,7 @@ func (w *worker) inTx() (more bool, err error) {
 	if tx.Ended() {
 		res = invoke.Ended(invoke.ErrEnded, e.Err)
 	} else if e.Err != nil && tx.Broken(e.Err) {
-		res = work.Result{Action: work.Release, After: time.Second}
+		res = w.broken(e.Err)
 	}
 	if res.Action != work.Ack {
 		tx.Close(parent)
@@ -238,6 +242,7 @@ func (w *worker) inTx() (more bool, err error) {
 	err = tx.Commit(context.WithoutCancel(parent), func(b *pgx.Batch) {
 		b.Queue("select core_node.settle_lane($1, $2, $3, $4, $5, $6)", w.lane.id, w.r.h.NodeID, w.token, w.from, done, last.ID)
 	})
+	broken := err != nil && tx.Broken(err)
 	tx.Close(context.WithoutCancel(parent))
 	if lost(err) {
 		w.report(err)
@@ -248,13 +253,32 @@ func (w *worker) inTx() (more bool, err error) {
 	}
 	if err != nil {
 		// Whether it committed may not be known. If it did, the lane is further than this says, and it changes nothing.
-		return false, w.settle(work.Result{Action: work.Retry, Reason: work.ReasonError, Error: "commit: " + err.Error()}, 0, done)
+		res := work.Result{Action: work.Retry, Reason: work.ReasonError, Error: "commit: " + err.Error()}
+		if broken {
+			res = w.broken(err)
+		}
+		return false, w.settle(res, 0, done)
 	}
 	w.did += done
 	w.r.count("handled", done)
 	w.from += int64(done)
 	w.items = nil
 	return true, nil
+}
+
+// broken is the result of messages whose transaction was lost through no fault of their handlers: they are given back, though not for ever.
+func (w *worker) broken(err error) work.Result {
+	if db.Unavailable(err) {
+		w.r.h.Unavailable(err)
+	}
+	w.r.mu.Lock()
+	defer w.r.mu.Unlock()
+	before := w.r.broken[w.lane.id]
+	if w.from >= before.to {
+		before = breaks{}
+	}
+	w.r.broken[w.lane.id] = breaks{before.times + 1, max(before.to, w.from+int64(len(w.items)))}
+	return invoke.BrokenAgain(before.times, err)
 }
 
 // call runs f as the handler's, and watches it. late is closed when a handler that was given up comes back; nil for all others.
@@ -300,8 +324,33 @@ func (w *worker) stuck(late <-chan struct{}, then func()) {
 	}()
 }
 
-// settle says what became of the messages: those that are done, and then a verdict on the next one, or on one of several.
+// settle says what became of the messages: those that are done, and then a verdict on the next one, or on one of several. While the database
+// is away it goes on trying, as long as the lane is held: else that would stand until its lease ends.
 func (w *worker) settle(res work.Result, safe, of int) error {
+	for try := 1; ; try++ {
+		err := w.settleOnce(res, safe, of)
+		if err == nil || !db.Passes(err) && !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+		if db.Unavailable(err) {
+			w.r.h.Unavailable(err)
+		}
+		if try > 1 && w.r.h.Handling.Err() != nil || !w.holds() {
+			return err
+		}
+		pause(context.WithoutCancel(w.r.h.Handling), feed.Backoff(try))
+	}
+}
+
+// holds reports whether the lease of the lane goes on.
+func (w *worker) holds() bool {
+	w.r.mu.Lock()
+	defer w.r.mu.Unlock()
+	k := w.r.held[w.lane.id]
+	return k != nil && time.Now().Before(k.until)
+}
+
+func (w *worker) settleOnce(res work.Result, safe, of int) error {
 	ctx, cancel := context.WithTimeout(context.Background(), exchange)
 	defer cancel()
 	if res.Action == work.Release && of > 1 {

@@ -29,15 +29,22 @@ type runner struct {
 	last    atomic.Int64 // when the database last said which lanes are due
 	waiting atomic.Int64 // lanes that were due and found no place
 
-	mu    sync.Mutex
-	key   string
-	share *places.Share
-	busy  map[int32]bool // lanes
-	held  map[int32]*hold
+	mu     sync.Mutex
+	key    string
+	share  *places.Share
+	busy   map[int32]bool // lanes
+	held   map[int32]*hold
+	broken map[int32]breaks
+}
+
+// breaks is how often messages of a lane have lost their transaction, up to which number.
+type breaks struct {
+	times int
+	to    int64
 }
 
 func newRunner(p *Processor, h *svc.Host) *runner {
-	r := &runner{p: p, h: h, kick: make(chan struct{}, 1), busy: map[int32]bool{}, held: map[int32]*hold{}}
+	r := &runner{p: p, h: h, kick: make(chan struct{}, 1), busy: map[int32]bool{}, held: map[int32]*hold{}, broken: map[int32]breaks{}}
 	r.last.Store(time.Now().UnixNano())
 	all := h.Places
 	if p.alone != nil {

@@ -134,16 +134,18 @@ func (h *hand) inTx(n *node, f func(ctx context.Context, tx pgx.Tx) error, end f
 	if tx.Ended() {
 		res = invoke.Ended(invoke.ErrEnded, e.Err)
 	} else if e.Err != nil && tx.Broken(e.Err) {
-		res = work.Result{Action: work.Release, After: time.Second}
+		res = h.lostTx(e.Err)
 	}
 	if res.Action != work.Ack {
 		tx.Close(parent)
 		return res, false, false
 	}
 	err = tx.Commit(context.WithoutCancel(parent), end)
+	broken := err != nil && tx.Broken(err)
 	tx.Close(context.WithoutCancel(parent))
 	switch {
 	case err == nil:
+		h.kept()
 		return res, true, false
 	case errors.Is(err, nexus.ErrLeaseLost):
 		h.report("the lease of a run was lost")
@@ -152,13 +154,44 @@ func (h *hand) inTx(n *node, f func(ctx context.Context, tx pgx.Tx) error, end f
 		return invoke.Ended(invoke.ErrEnded, nil), false, false
 	case errors.Is(err, nexus.ErrLimit):
 		return verdict(reasonResult, invoke.TextOf(err)), false, false
-	case tx.Broken(err), db.Unavailable(err): // a session that ends is no failure of the step
+	case broken: // a session that ends is no failure of the step
+		h.report("a step could not be committed, and runs again in a second", "error", err)
+		return h.lostTx(err), false, false
+	case db.Unavailable(err):
 		h.report("a step could not be committed, and runs again in a second", "error", err)
 		return work.Result{Action: work.Release, After: time.Second}, false, false
 	}
 	// Whether it committed may not be known. If it did, the cursor is further than this says, and what follows changes nothing.
 	return work.Result{Action: work.Retry, Reason: work.ReasonCommit, Error: work.Storable("commit: "+invoke.TextOf(err), work.MaxText)}, false, false
 }
+
+// codeID is what is called, among all that the runner has called.
+func (h *hand) codeID() string { return h.run.String() + " " + h.path + " " + h.codeKey() }
+
+// lostTx is the result of code whose transaction was lost through no fault of its own: it is called again, though not for ever.
+func (h *hand) lostTx(err error) work.Result {
+	h.r.mu.Lock()
+	defer h.r.mu.Unlock()
+	id := h.codeID()
+	times := h.r.broken[id]
+	if len(h.r.broken) >= brokenMost {
+		clear(h.r.broken)
+	}
+	h.r.broken[id] = times + 1
+	return invoke.BrokenAgain(times, err)
+}
+
+// kept forgets what broke before.
+func (h *hand) kept() {
+	h.r.mu.Lock()
+	defer h.r.mu.Unlock()
+	if len(h.r.broken) > 0 {
+		delete(h.r.broken, h.codeID())
+	}
+}
+
+// brokenMost is how many of them a runner remembers.
+const brokenMost = 10_000
 
 // stepTx runs a step in the transaction that journals it.
 func (h *hand) stepTx(p place) (more bool, err error) {

@@ -42,13 +42,14 @@ type runner struct {
 	steps, holds *gate // for code without a transaction, and with one
 	commits      chan *commit
 
-	mu    sync.Mutex
-	hands map[*hand]bool
+	mu     sync.Mutex
+	hands  map[*hand]bool
+	broken map[string]int // how often code has lost its transaction
 }
 
 func newRunner(f *flow, h *svc.Host) *runner {
 	s := f.set()
-	r := &runner{flow: f, h: h, kick: make(chan struct{}, 1), slots: s.slots, lease: s.lease, hands: map[*hand]bool{}}
+	r := &runner{flow: f, h: h, kick: make(chan struct{}, 1), slots: s.slots, lease: s.lease, hands: map[*hand]bool{}, broken: map[string]int{}}
 	if r.slots == 0 {
 		r.slots = slotsByDefault
 	}

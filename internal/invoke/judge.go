@@ -86,15 +86,18 @@ func Ended(how, err error) work.Result {
 
 // Broken is the result of handlers that lost their transaction through no fault of theirs. That gives the event back, but not for ever: one
 // that makes the server crash each time would go round.
-func Broken(d *nexus.Delivery, err error) work.Result {
+func Broken(d *nexus.Delivery, err error) work.Result { return BrokenAgain(d.Deferrals, err) }
+
+// BrokenAgain is [Broken] of something that was given back so often before.
+func BrokenAgain(times int, err error) work.Result {
 	text := Failure(End{Err: err})
-	if d.Deferrals >= brokenLimit {
+	if times >= brokenLimit {
 		return work.Result{Action: work.Retry, Reason: work.ReasonError, Error: text}
 	}
 	return work.Result{Action: work.Release, After: time.Second, Reason: "connection lost", Error: text}
 }
 
-// brokenLimit is how many releases a delivery may have before a lost connection counts as its failure.
+// brokenLimit is how many releases something may have before a lost connection counts as its failure.
 const brokenLimit = 10
 
 // bounded is a delay as it can be settled: a time that has passed is now, and nothing waits longer than 30 days.

@@ -16,7 +16,7 @@ begin
     end if;
     perform core_node.lock_watched(p_table, v_watch.lock_timeout, 'share row exclusive');
     select * into v_watch from core_node.register_watch(p_namespace, p_table, p_collection, p_options, true);
-    foreach v_make in array v_watch.statements loop
+    foreach v_make in array coalesce(v_watch.statements, '{}') loop -- none where somebody else was faster
         execute v_make;
     end loop;
     return v_watch.watch_id;

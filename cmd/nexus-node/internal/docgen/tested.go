@@ -21,6 +21,8 @@ import (
 //	tried: that these were made, and the test was seen to fail
 //	not yet: why no test holds it; then none has its mark
 //
+// A paragraph that begins with "section: " has the title of a table of its own for what follows.
+//
 // A test says which of them it holds by a mark above it, or above the package clause for all tests of the file:
 //
 //	// holds: D2 (what of it, if not all), D3
@@ -29,8 +31,8 @@ import (
 var statementsText string
 
 type statement struct {
-	ids                                []string
-	text, also, breaks, tried, missing string
+	ids                                         []string
+	text, also, breaks, tried, missing, section string // section: the title of one, and nothing else
 }
 
 // number is that of the contract which the statement belongs to; a statement without one has a name alone.
@@ -58,6 +60,10 @@ func parseStatements(text string) ([]statement, error) {
 		ids, what, ok := strings.Cut(head, ": ")
 		if !ok {
 			return nil, fmt.Errorf("statements.txt: %q has no ID", head)
+		}
+		if ids == "section" {
+			all = append(all, statement{section: what})
+			continue
 		}
 		s := statement{ids: strings.Split(ids, ", "), text: what}
 		for _, id := range s.ids {
@@ -218,6 +224,10 @@ func tested(checkout fs.FS, text string) (string, error) {
 	var b strings.Builder
 	b.WriteString(testedHead)
 	for _, s := range all {
+		if s.section != "" {
+			fmt.Fprintf(&b, "\n## %s\n\n%s", s.section, testedTable)
+			continue
+		}
 		cells := map[string]string{} // the tests, and what the page says of each
 		always := false
 		for _, id := range s.ids {
@@ -280,4 +290,6 @@ const testedHead = "# What is tested, and what would break the test\n\n" +
 	"out of the database in turn, and fails unless the script that holds the promise turns red. `TestLints` does so with each lint. The third\n" +
 	"column names some of the changes.\n\n" +
 	"Names such as `emit/one` are scripts, `sql/tests/emit/one.sql`; `lint/…` is in `sql/lint`.\n\n" +
-	"| statement | tests | changes that make them fail | tried |\n|---|---|---|---|\n"
+	testedTable
+
+const testedTable = "| statement | tests | changes that make them fail | tried |\n|---|---|---|---|\n"

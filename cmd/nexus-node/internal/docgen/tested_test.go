@@ -42,6 +42,7 @@ func TestMarksAndStatementsFit(t *testing.T) {
 	const two = "-- holds: A1-more\nselect 1;\n"
 	for name, c := range map[string]struct{ statements, one, two, want string }{
 		"all fit":           {statements, one, two, "| A1 one | `TestOne` (a part, of it (all)) | this | yes |\n| A1, A2 two | `emit/two`, `TestOne` |  | always |\n"},
+		"a section":         {strings.Replace(statements, "\nA1-more", "\nsection: More\n\nA1-more", 1), one, two, "this | yes |\n\n## More\n\n| statement | tests | changes that make them fail | tried |\n|---|---|---|---|\n| A1, A2 two"},
 		"a whole file":      {statements, "// holds: A1\n\npackage x\n\nfunc TestOne(t *testing.T) {}\n", two, "| A1 one | `x/one_test.go` | this | yes |"},
 		"no test":           {statements, strings.Replace(one, "A1 (a part, of it (all)), ", "", 1), two, "no test has the mark A1"},
 		"a reason for none": {strings.Replace(statements, "tried: yes", "not yet: too dear", 1), strings.Replace(one, "A1 (a part, of it (all)), ", "", 1), two, "| A1 one | not yet: too dear | this |  |"},

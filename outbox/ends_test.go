@@ -1,0 +1,159 @@
+package outbox_test
+
+import (
+	"context"
+	"log/slog"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/dbtest"
+	"github.com/nexuspg/nexus/node"
+	"github.com/nexuspg/nexus/outbox"
+)
+
+type nilError struct{ text string }
+
+func (e *nilError) Error() string { return e.text } // panics on nil
+
+// However a handler of a lane ends, that is a failed attempt with its reason, the process lives on and the messages behind it are handled.
+// holds: others-panics (lanes)
+func TestHandlersOfLanesThatEndBadly(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	ends := func(m *outbox.Item) error {
+		switch string(m.Body) {
+		case "panic":
+			panic("boom")
+		case "exit":
+			runtime.Goexit()
+		case "nil":
+			var e *nilError
+			return e
+		}
+		return nil
+	}
+	n := node.New(db.Pool, node.Config{Namespace: ns, Logger: slog.New(slog.DiscardHandler)})
+	n.Add(outbox.Handle("one", func(_ context.Context, _ pgx.Tx, m *outbox.Item) error { return ends(m) }),
+		outbox.HandleLeased("leased", func(_ context.Context, m *outbox.Item) error { return ends(m) }),
+		outbox.HandleBatch("batch", func(_ context.Context, _ pgx.Tx, batch []*outbox.Item) error {
+			var all []error
+			for _, m := range batch {
+				if err := ends(m); err != nil {
+					all = append(all, err)
+				}
+			}
+			if len(all) > 0 {
+				return all[0]
+			}
+			return nil
+		}))
+	for _, queue := range []string{"one", "leased", "batch"} {
+		register(t, db, queue, 1, &outbox.QueueOptions{Retry: nexus.RetryPolicy{MaxAttempts: 1}})
+		enqueue(t, db, queue, "panic", "ok", "exit", "nil", "ok")
+	}
+	for dbtest.Get[bool](db, "select exists (select from core.lane_status where seq < 5)") {
+		if _, err := n.Work(t.Context(), 100); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const want = "batch 1 panic 1, batch 3 panic 1, batch 4 error 1, leased 1 panic 1, leased 3 panic 1, leased 4 error 1, one 1 panic 1, one 3 panic 1, one 4 error 1"
+	if got := dbtest.Get[string](db, "select string_agg(format('%s %s %s %s', consumer, lane_seq, reason, attempts), ', ' order by consumer, lane_seq) from core.dead_letters"); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// All sessions of a node end while a message is in hand, and with them what would have settled it. The lane does not stand until its lease is
+// over, and no attempt was used.
+// holds: others-restart (sessions end under a lane)
+func TestSessionsEndUnderALane(t *testing.T) {
+	t.Parallel()
+	for name, made := range map[string]func(cut func()) *outbox.Processor{
+		"transactional": func(cut func()) *outbox.Processor {
+			return outbox.Handle("pay", func(ctx context.Context, tx pgx.Tx, m *outbox.Item) error {
+				cut()
+				return note(ctx, tx, m)
+			})
+		},
+		"at its commit": func(cut func()) *outbox.Processor {
+			return outbox.Handle("pay", func(ctx context.Context, tx pgx.Tx, m *outbox.Item) error {
+				err := note(ctx, tx, m)
+				if string(m.Body) == "y" { // the last one
+					cut()
+				}
+				return err
+			})
+		},
+		"leased": func(cut func()) *outbox.Processor {
+			return outbox.HandleLeased("pay", func(_ context.Context, m *outbox.Item) error {
+				cut()
+				if m.Attempt > 1 {
+					return nexus.Reject("a second attempt")
+				}
+				return nil
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := newDB(t)
+			register(t, db, "pay", 1, &outbox.QueueOptions{Retry: nexus.RetryPolicy{MaxAttempts: 1}})
+			enqueue(t, db, "pay", "x", "y")
+			p := made(sync.OnceFunc(func() {
+				db.Exec("select pg_terminate_backend(pid) from pg_stat_activity where usename = $1 and datname = current_database()", dbtest.Login)
+			}))
+			p.Lease = 12 * time.Hour
+			start(t, db, node.Config{Poll: 20 * time.Millisecond}, p)
+			db.Wait("select seq = 2 from core.lane_status")
+			want := "x1 y1"
+			if name == "leased" {
+				want = ""
+			}
+			if got := dbtest.Get[string](db, "select coalesce(string_agg(body || attempt, ' ' order by n), '') from public.effect"); got != want {
+				t.Errorf("effects %s", got)
+			}
+			if n := dbtest.Get[int](db, "select count(*)::int from core.dead_letters"); n != 0 {
+				t.Errorf("%d dead letters", n)
+			}
+		})
+	}
+}
+
+// A message at which the session ends each time is given back a few times, as for a server that is restarted, and then it has failed.
+// holds: others-restart (not for ever)
+func TestAMessageThatAlwaysEndsItsSession(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	register(t, db, "pay", 1, &outbox.QueueOptions{Retry: nexus.RetryPolicy{MaxAttempts: 1}})
+	enqueue(t, db, "pay", "good", "bad", "more")
+	var calls atomic.Int64
+	p := outbox.HandleBatch("pay", func(ctx context.Context, tx pgx.Tx, batch []*outbox.Item) error {
+		calls.Add(1)
+		for _, m := range batch {
+			if err := note(ctx, tx, m); err != nil {
+				return err
+			}
+			if string(m.Body) == "bad" {
+				db.Exec("select pg_terminate_backend($1)", tx.Conn().PgConn().PID())
+			}
+		}
+		return nil
+	})
+	p.Lease = 12 * time.Hour
+	start(t, db, node.Config{Poll: 20 * time.Millisecond}, p)
+	const released = `select bool_or(seq = 3 or next_at > core.now()) from core_private.lanes where ver = (select max(ver) from core_private.lanes)`
+	for db.Wait(released); !dbtest.Get[bool](db, "select seq = 3 from core.lane_status"); db.Wait(released) {
+		db.Advance(2 * time.Second)
+	}
+	if got := dbtest.Get[string](db, "select string_agg(format('%s %s', lane_seq, attempts), ', ') from core.dead_letters"); got != "2 1" {
+		t.Errorf("dead letters: %s after %d calls", got, calls.Load())
+	}
+	if got := dbtest.Get[string](db, inOrder); got != "good more" || calls.Load() < 10 {
+		t.Errorf("%d calls, effects %s", calls.Load(), got)
+	}
+}
