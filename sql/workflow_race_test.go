@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -349,5 +350,48 @@ func TestSignalsOfAHeldRunAreInNobodysWay(t *testing.T) {
 	got, err := claimRuns(t.Context(), db.Owner, 2)
 	if err != nil || len(got) != 1 || got[0].Run != hands[1].Run || got[0].Pos != 1 {
 		t.Errorf("%v, %v: the run whose signal came goes on", got, err)
+	}
+}
+
+// holds: W2 (somebody else's transaction)
+// The sweep ends runs whose time is over, and waits neither for a run that somebody holds nor for a child or its child, whose turn comes later.
+func TestTheSweepOfTimeoutsWaitsForNobody(t *testing.T) {
+	db := dbtest.New(t)
+	db.Namespace("shop")
+	db.Exec(`select core_node.register_workflow('shop', 'w', 1, '[{"name": "k", "kind": "child", "workflow": "w"}]')`)
+	start := `select (core.start_workflow('shop', 'w', '{}', '{"timeout": "1 minute"}')).run_id::text`
+	free, held := dbtest.Get[string](db, start), dbtest.Get[string](db, start)
+	kid := func(of string) string {
+		return dbtest.Get[string](db, `select core_private.new_run('shop', 'w', r.def_id, '{}', core.now(), null, null, null, null, core.now(), r.run_id, 'k', 0, 1)::text
+			from core_private.workflow_runs r where r.run_id = $1::uuid`, of)
+	}
+	child := kid(held)
+	for what, lock := range map[string]string{
+		"the run":           `select from core_private.workflow_cursors where run_id = '` + held + `' for update`,
+		"its row":           `select from core_private.workflow_runs where run_id = '` + held + `' for update`,
+		"a child":           `select from core_private.workflow_cursors where run_id = '` + child + `' for update`,
+		"a child's row":     `select from core_private.workflow_runs where run_id = '` + child + `' for update`,
+		"a child's child":   `select from core_private.workflow_cursors where run_id = '` + kid(child) + `' for update`,
+		"what is cancelled": `select core.cancel_workflow('` + child + `')`,
+	} {
+		db.Advance(2 * time.Minute)
+		thinks, err := db.Owner.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := thinks.Exec(t.Context(), lock); err != nil {
+			t.Fatal(err)
+		}
+		db.Exec(`set lock_timeout = '1 s'; select core_private.maintain_workflows()`)
+		if got := dbtest.Get[string](db, `select string_agg(status, ' ' order by run_id = $1::uuid) from core_private.workflow_runs where run_id = any (array[$1, $2]::uuid[])`, held, free); got != "timed_out open" {
+			t.Errorf("%s is held: %s", what, got)
+		}
+		if err := thinks.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db.Exec(`select core_private.maintain_workflows()`)
+	if got := dbtest.Get[string](db, `select string_agg(distinct status, ' ') from core_private.workflow_runs`); got != "cancelled timed_out" {
+		t.Errorf("all is free, and runs are %s", got)
 	}
 }

@@ -43,8 +43,8 @@ const Run = `select * from core.workflow_runs where run_id = $1::uuid`
 // RunWaits selects what a run waits for.
 const RunWaits = `select path, waits_for, key, signal, due_at, attempt, deaths, branches, node_id, why from core.workflow_waits where run_id = $1::uuid order by path`
 
-// RunTree selects the journal of a run with those of its children, in the order of execution, indented.
-const RunTree = `select pg_catalog.repeat('  ', depth) operator(pg_catalog.||) coalesce(key, workflow) as step, status, attempts, completed_at,
+// RunTree selects a run and its children as a tree, in the order of execution, indented.
+const RunTree = `select pg_catalog.repeat('  ', depth) operator(pg_catalog.||) coalesce(key, workflow) as step, kind, status, attempts, completed_at,
 	result, error from core.workflow_tree($1::uuid)`
 
 // WorkflowDefinitions lists what workflows look like.

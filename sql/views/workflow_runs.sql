@@ -1,24 +1,14 @@
 create or replace view core.workflow_runs with (security_barrier = true) as
 select r.run_id, r.namespace, r.workflow, d.version, r.def_id,
-       case when r.status <> 'open' then r.status
-            when c.running then 'running'
-            when c.is_due then 'pending'
-            else 'waiting' end as status,
-       coalesce(c.cancelling, false) as cancelling,
+       r.state as status, r.cancelling,
        case when core_private.is_operated_by(r.namespace, current_user) then r.input end as input,
        case when core_private.is_operated_by(r.namespace, current_user) then r.result end as result,
        r.error, r.progress, r.tags, r.idempotency_key, r.correlation_id, r.parent_run_id, r.parent_key,
        r.continued_from, r.continued_as, r.forked_from, r.depth, r.principal, r.created_at, r.timeout_at, r.updated_at,
        r.finished_at,
        coalesce(r.finished_at, core.now()) - r.created_at as age, r.causation_uid
-  from core_private.workflow_runs r
+  from core_private.workflow_run_states r
   left join core_private.workflow_definitions d on d.def_id = r.def_id
-  left join lateral (
-      select bool_or(k.token is not null and coalesce(k.due_at, k.sql_due_at) > core.now()) as running,
-             bool_or(k.state = 'R' and k.due_at <= core.now()) or max(k.epoch) = 0 as is_due,
-             bool_or(k.cancel is not null) as cancelling
-        from core_private.workflow_cursors k
-       where k.run_id = r.run_id and r.finished_at is null) c on true
  where r.namespace = any ((select core_private.namespaces_read_by(current_user))::text[]);
 comment on view core.workflow_runs is 'One row a run of a workflow: how it is, and how it ended. Input and result are shown to who may operate the namespace.';
 comment on column core.workflow_runs.run_id is 'Its id.';

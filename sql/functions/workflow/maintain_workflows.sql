@@ -22,7 +22,7 @@ begin
          order by r.timeout_at
          limit 500
     loop
-        continue when not core_private.lock_run(v_run, false);
+        continue when not core_private.lock_tree(v_run);
         perform core_private.cancel_run(
             v_run, 'timeout',
             jsonb_build_object('reason', 'timed_out', 'error', 'the run took longer than its timeout'), v_now);
@@ -30,4 +30,4 @@ begin
     end loop;
     return jsonb_build_object('timed_out', v_timed, 'retargeted', core_private.retarget_runs());
 end $$;
-comment on function core_private.maintain_workflows() is 'Ends runs whose time is over, 500 a call, and gives runs to definitions that live nodes have.';
+comment on function core_private.maintain_workflows() is 'Ends runs whose time is over, 500 a call, but for those that somebody has locked, or a child of, and gives runs to definitions that live nodes have.';

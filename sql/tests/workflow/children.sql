@@ -42,7 +42,7 @@ select is((select count(*) from core_private.workflow_signals s join c using (ru
 select is(pg_temp.commit('kid', 'b', 'end', '"done"'), 'ok', 'and ends');
 select is(pg_temp.claim(), 'top:1:0', 'the parent goes on');
 select is((select results -> 'k' from c), '"done"', 'with its result');
-select is((select string_agg(format('%s %s %s %s', workflow, depth, key, status), ', ') from r, core.workflow_tree(run_id)), 'top 0  open, top 1 k completed, kid 2  failed, kid 3 x failed, kid 2  completed', 'the tree');
+select is((select string_agg(format('%s %s %s %s', workflow, depth, key, status), ', ') from r, core.workflow_tree(run_id)), 'top 0  running, top 1 k completed, kid 2  failed, kid 3 x failed, kid 2  completed, kid 2  completed, kid 3 b completed', 'the tree');
 -- Cancelled along.
 create temporary table r2 as select run_id from core.start_workflow('shop', 'top');
 select pg_temp.commit('top', 'b', 'end');

@@ -81,7 +81,7 @@ var functions = map[string][]look{
 	"next_runs":                            {{"(select task_id from core.scheduled_tasks where namespace = 'ns5' limit 1)", 20}, {"'0 3 * * *'", 10}},
 	"cron_drift":                           {{"", 310}},
 	"now":                                  {{"", 10}},
-	"workflow_tree":                        {{"(select run_id from core.workflow_runs where namespace = 'ns5' limit 1)", 400}},
+	"workflow_tree":                        {{"(select run_id from core.workflow_runs where namespace = 'ns5' limit 1)", 700}},
 	"schema_version":                       {{"", 10}},
 	"visible_namespaces":                   {{"", 10}},
 	"queue_name_for_namespace":             {{"'ns5'", 10}},

@@ -71,7 +71,7 @@ func noRun(id uuid.UUID) error {
 func newWorkflowShow(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show RUN",
-		Short: "Show a run whole: what it is, its journal as a tree with its children, and what it waits for",
+		Short: "Show a run whole: what it is, its steps as a tree with its children, and what it waits for",
 		Example: `  nexus-node workflow show 019a6f0e-8f0a-7cc2-9a51-3d1f0a4a7e55
   nexus-node workflow show 019a6f0e-8f0a-7cc2-9a51-3d1f0a4a7e55 -o json | jq '.steps[] | select(.status == "failed")'`,
 		Args: cobra.ExactArgs(1),
@@ -106,7 +106,7 @@ func (c *client) showRun(id uuid.UUID) error {
 	if _, err := fmt.Fprintln(c.Stdout); err != nil {
 		return err
 	}
-	if err := c.printRecords([]string{"step", "status", "attempts", "completed_at", "result", "error"}, parts["steps"]); err != nil || len(parts["waits"]) == 0 {
+	if err := c.printRecords([]string{"step", "kind", "status", "attempts", "completed_at", "result", "error"}, parts["steps"]); err != nil || len(parts["waits"]) == 0 {
 		return err
 	}
 	if _, err := fmt.Fprintln(c.Stdout); err != nil {

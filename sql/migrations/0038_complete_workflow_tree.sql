@@ -1,0 +1,2 @@
+-- It returns more than before.
+drop function if exists core.workflow_tree(uuid);
