@@ -117,10 +117,10 @@ func EnqueueBatch(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, batch [
 		lanes      []int
 		duplicates []bool
 	)
-	err := db.Call(ctx, q, op, `select pg_catalog.array_agg(coalesce(message_id, 0) order by n), pg_catalog.array_agg(coalesce(lane, 0) order by n),
-			pg_catalog.array_agg(duplicate order by n)
+	// Rows come in the order of the input.
+	err := db.Call(ctx, q, op, `select pg_catalog.array_agg(coalesce(message_id, 0)), pg_catalog.array_agg(coalesce(lane, 0)), pg_catalog.array_agg(duplicate)
 		from core.outbox_enqueue_batch($1::text, $2::text, $3::text[]::bytea[], $4::text[], pg_catalog.array_replace($5::text[], '', null),
-			pg_catalog.array_replace($6::text[], '', null)) with ordinality r(message_id, lane, duplicate, n)`,
+			pg_catalog.array_replace($6::text[], '', null))`,
 		[]any{string(ns), batch[0].Queue, bodies, types, keys, dedupes}, &ids, &lanes, &duplicates)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 -- Ids are drawn after the transaction has its own id, on which the reading of lanes rests. Lanes of a strict queue are
 -- locked in their order, and before any id is drawn. Nobody else is locked out: what comes to a queue while that is
--- dropped is lost with it.
+-- dropped is lost with it. What passes is asked in one expression, and in the statement that writes: calls cost more
+-- than what they do.
 create or replace function core_private.enqueue_many(
     p_namespace text, p_queue text, p_bodies bytea[], p_body_types text[], p_keys text[], p_dedupe_keys text[],
     p_batch boolean)
@@ -13,25 +14,45 @@ as $$
 #variable_conflict use_column
 declare
     v_now   timestamptz := core_private.now();
+    v_n     integer := cardinality(p_bodies);
+    v_key   text := core_private.outbox_key(p_namespace, p_queue);
     v_queue record;
+    v_xid   xid8;
     v_lost  text[];
     v_again boolean[]; -- which messages others speak for
     v_lanes integer[];
-    v_key   text := core_private.outbox_key(p_namespace, p_queue);
 begin
-    select * into v_queue from core_private.outbox_named(p_namespace, p_queue);
-    perform core_private.check_outbox_messages(
-        p_bodies, p_body_types, p_keys, p_dedupe_keys, v_queue.max_body_bytes, p_batch);
-    perform pg_current_xact_id();
-    v_lanes := core_private.lanes_of_keys(p_keys, v_queue.lanes);
+    select c.consumer_id, c.lanes, q.strict as is_strict, q.max_body_bytes, q.lane_ids, n.restricted, n.dedupe_for,
+           exists (select from core_private.wake_flags f where f.key = v_key and f.waiting_until > v_now) as wakes
+      into v_queue
+      from core.namespaces n
+      join core.consumers c on c.namespace = n.namespace
+      join core_private.outbox_queues q on q.consumer_id = c.consumer_id
+     where n.namespace = p_namespace and c.name = p_queue and c.kind = 'outbox';
+    if (found and not v_queue.restricted and current_setting('role') = 'none' and session_user <> 'nexus_sql'
+        and pg_has_role(session_user, 'nexus_producer', 'member')
+        and not pg_has_role(session_user, 'nexus_admin', 'member')) is not true then
+        perform core_private.require_duty(p_namespace, 'produce');
+        if v_queue.consumer_id is null then
+            perform core_private.fail_lane('p_queue', p_queue);
+        end if;
+    end if;
+    if (v_n <= 10000 and cardinality(p_body_types) = v_n and (p_keys is null or cardinality(p_keys) = v_n)
+        and (p_dedupe_keys is null or cardinality(p_dedupe_keys) = v_n)) is not true then
+        perform core_private.refuse_outbox_arrays(p_bodies, p_body_types, p_keys, p_dedupe_keys);
+    end if;
+    v_xid := pg_current_xact_id();
     if p_dedupe_keys is not null then
+        if exists (select from unnest(p_dedupe_keys) d where octet_length(d) not between 1 and 200) then
+            perform core_private.refuse_outbox_messages(
+                p_bodies, p_body_types, p_keys, p_dedupe_keys, v_queue.max_body_bytes, p_batch);
+        end if;
         v_lost := array(
             select k.key
               from core_private.claim_keys(
                        p_namespace,
                        array(select v_key || ' ' || d from unnest(p_dedupe_keys) d where d is not null), v_now,
-                       v_now + (select n.dedupe_for from core.namespaces n where n.namespace = p_namespace),
-                       '{}', '{}') k
+                       v_now + v_queue.dedupe_for, '{}', '{}') k
              where not k.won);
         v_again := array(
             select u.k is not null
@@ -39,6 +60,7 @@ begin
               from unnest(p_dedupe_keys) with ordinality u(k, n)
              order by u.n);
     end if;
+    v_lanes := core_private.lanes_of_keys(p_keys, v_queue.lanes);
     if v_queue.is_strict then
         -- The first number is the outbox's own, so that nobody else's locks are met.
         perform pg_advisory_xact_lock(-1316159060, x.lane_id)
@@ -51,18 +73,26 @@ begin
     end if;
     return query
         with drawn as materialized (
-            select u.*, case when u.again is not true then nextval('core_private.lane_message_id_seq') end as id
+            select u.*,
+                   case when octet_length(u.body) <= v_queue.max_body_bytes
+                             and octet_length(u.body_type) between 1 and 1024
+                             and (u.key is null or octet_length(u.key) <= 1024)
+                        then case when u.again is not true then nextval('core_private.lane_message_id_seq') end
+                        else core_private.refuse_outbox_messages(
+                                 p_bodies, p_body_types, p_keys, p_dedupe_keys, v_queue.max_body_bytes, p_batch)
+                   end as id
               from unnest(p_bodies, p_body_types, p_keys, v_lanes, v_again)
                    with ordinality u(body, body_type, key, of_key, again, n)),
         written as (
             insert into core_private.lane_messages (lane_id, id, xid, key, body, body_type, created_at)
             select v_queue.lane_ids[1 + coalesce(d.of_key, (d.id % v_queue.lanes)::integer)], d.id,
-                   pg_current_xact_id(), d.key, d.body, d.body_type, v_now
+                   v_xid, d.key, d.body, d.body_type, v_now
               from drawn d
              where d.id is not null)
         select d.id, coalesce(d.of_key, (d.id % v_queue.lanes)::integer), d.id is null
-          from drawn d
-         order by d.n;
-    perform core_private.wake(v_key, v_now);
+          from drawn d;
+    if v_queue.wakes then
+        perform core_private.wake(v_key, v_now);
+    end if;
 end $$;
-comment on function core_private.enqueue_many(text, text, bytea[], text[], text[], text[], boolean) is 'Enqueues messages of a caller that may. Raises NX006, NX018, NX115, NX601, NX602.';
+comment on function core_private.enqueue_many(text, text, bytea[], text[], text[], text[], boolean) is 'Enqueues messages, for who may. Raises NX006, NX018, NX101, NX115, NX401, NX402, NX601, NX602.';

@@ -7,7 +7,6 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin
-    perform core_private.require_duty(p_namespace, 'produce');
     select m.message_id, m.lane, m.duplicate
       into message_id, lane, duplicate
       from core_private.enqueue_many(

@@ -6,7 +6,6 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    perform core_private.require_duty(p_namespace, 'produce');
     return query
         select m.*
           from core_private.enqueue_many(

@@ -1,6 +1,7 @@
-create or replace function core_private.check_outbox_messages(
+-- Stands where an id would be drawn, and returns none.
+create or replace function core_private.refuse_outbox_messages(
     p_bodies bytea[], p_body_types text[], p_keys text[], p_dedupe_keys text[], p_max_bytes integer, p_batch boolean)
-returns void
+returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -8,28 +9,6 @@ declare
     v_n integer := cardinality(p_bodies);
     v   record;
 begin
-    if v_n is null or cardinality(p_body_types) is distinct from v_n
-       or p_keys is not null and cardinality(p_keys) <> v_n
-       or p_dedupe_keys is not null and cardinality(p_dedupe_keys) <> v_n then
-        raise exception using errcode = 'NX006', column = 'p_bodies',
-            message = format('the arrays differ in length: %s bodies, %s body types, %s keys, %s dedupe keys',
-                coalesce(v_n::text, 'no'), coalesce(cardinality(p_body_types)::text, 'no'),
-                coalesce(cardinality(p_keys)::text, 'no'), coalesce(cardinality(p_dedupe_keys)::text, 'no')),
-            hint = 'Give one body type for each body; p_keys and p_dedupe_keys are NULL or as long.';
-    end if;
-    if v_n > 10000 then
-        raise exception using errcode = 'NX602', column = 'p_bodies',
-            message = format('the batch has %s messages, at most 10000 are allowed', v_n),
-            hint = 'Split it; calls in one transaction still commit together.';
-    end if;
-    -- What is wrong is looked for when something is.
-    if not exists (
-           select from unnest(p_bodies, p_body_types, p_keys, p_dedupe_keys) u(body, body_type, key, dedupe_key)
-            where u.body is null or octet_length(u.body) > p_max_bytes
-               or (octet_length(u.body_type) between 1 and 1024) is not true or octet_length(u.key) > 1024
-               or octet_length(u.dedupe_key) not between 1 and 200) then
-        return;
-    end if;
     select x.n, x.field, x.code, x.message, x.hint
       into v
       from (select u.n, f.*
@@ -58,4 +37,4 @@ begin
                            || format('[%s]', v.n) end,
         message = v.message, hint = v.hint;
 end $$;
-comment on function core_private.check_outbox_messages(bytea[], text[], text[], text[], integer, boolean) is 'Raises NX006, NX018, NX601 or NX602 for messages that an outbox queue does not take; the field names the element.';
+comment on function core_private.refuse_outbox_messages(bytea[], text[], text[], text[], integer, boolean) is 'Raises NX018 or NX601 for the first message that an outbox queue does not take; the field names the element.';
