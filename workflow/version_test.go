@@ -63,7 +63,7 @@ func TestNewCode(t *testing.T) {
 }
 
 // holds: W13 (concurrency)
-// No more runs are in hand at once than the workflow says, on all nodes.
+// No more runs are in hand at once than the workflow says, on all nodes, and none is claimed while another claim finds out how many are.
 func TestConcurrency(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -76,8 +76,24 @@ func TestConcurrency(t *testing.T) {
 	})
 	start(t, db, node.Config{}, w)
 	start(t, db, node.Config{}, w)
+	db.Wait(`select exists (select from core.workflow_definitions)`)
+	claiming, err := db.Owner.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = claiming.Rollback(context.Background()) }()
+	if _, err := claiming.Exec(t.Context(), `select core_private.room_for_runs(def_id, core.now()) from core_private.workflow_definitions`); err != nil {
+		t.Fatal(err)
+	}
 	db.Exec(`select core.start_workflow($1, 'w') from generate_series(1, 6)`, ns)
 	const inHand = `select count(*) from core_private.workflow_cursors where token is not null`
+	db.Exec(`select core_node.claim_runs($1, array(select def_id from core_private.workflow_definitions), 'n', 10, '1 min')`, ns)
+	if n := dbtest.Get[int64](db, inHand); n != 0 {
+		t.Errorf("%d are in hand, while another claim finds out how many are", n)
+	}
+	if err := claiming.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	db.Wait(`select (` + inHand + `) = 2`)
 	for range 4 {
 		hold <- struct{}{}

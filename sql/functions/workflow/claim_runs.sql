@@ -28,6 +28,7 @@ declare
     v_plain      integer;
     v_left       integer := p_limit;
     v_take       integer;
+    v_room       integer;
     v_runs       uuid[] := '{}';
     v_paths      text[] := '{}';
     v_dues       timestamptz[] := '{}';
@@ -65,8 +66,9 @@ begin
     loop
         v_take := v_left;
         if v_def.concurrency is not null then
-            v_take := least(v_take, core_private.room_for_runs(v_def.def_id, v_now));
-            continue when v_take is null or v_take <= 0;
+            v_room := core_private.room_for_runs(v_def.def_id, v_now);
+            continue when v_room is null or v_room <= 0; -- least() passes over NULL
+            v_take := least(v_take, v_room);
         end if;
         select array_agg(x.run_id) as runs, array_agg(x.path) as paths, array_agg(x.due_at) as dues,
                bool_or(x.odd) as odd
