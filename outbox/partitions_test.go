@@ -93,3 +93,51 @@ func TestPartitionsGoWhereSomebodyAlwaysEnqueues(t *testing.T) {
 		t.Errorf("the lane goes on with %v", seqs)
 	}
 }
+
+// holds: LN8 (ids that run beyond what is made ahead)
+// Who enqueues while partitions are made, and is beyond the last one by the time, goes on: no partition is made for an id that was drawn. And the faster
+// they are filled, the more are made.
+func TestIdsRunBeyondPartitions(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	db.Exec("create or replace function core_private.lane_partition_size() returns bigint language sql immutable set search_path = pg_catalog, pg_temp as 'select 10::bigint'")
+	register(t, db, "pay", 1, nil)
+	db.Exec("select core_private.maintain_lanes()")
+	upper := dbtest.Get[int64](db, "select max(upper) from core_private.lane_partitions")
+	const setval = "select setval('core_private.lane_message_id_seq', $1)"
+	db.Exec(setval, upper+100)
+	open, _ := enqueuing(t, db) // has the default partition locked
+	db.Exec(setval, upper-15)
+	made := make(chan error, 1)
+	go func() {
+		_, err := db.Owner.Exec(t.Context(), "select core_private.make_lane_partitions(4)")
+		made <- err
+	}()
+	const waiting = "select count(*) = $1 from pg_locks where relation = 'core_private.lane_messages_default'::regclass and not granted"
+	db.Wait(waiting, 1)
+	enqueued := make(chan error, 1)
+	go func() {
+		_, err := db.Pool.Exec(t.Context(), "select core.outbox_enqueue_batch('shop', 'pay', array_fill('x'::bytea, '{40}'), array_fill('t'::text, '{40}'), array_fill('one'::text, '{40}'))")
+		enqueued <- err
+	}()
+	db.Wait(waiting, 2)
+	if err := open.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for what, end := range map[string]chan error{"making them": made, "enqueuing": enqueued} {
+		if err := <-end; err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if n := dbtest.Get[int](db, "select count(*) from core_private.lane_messages"); n != 40 {
+		t.Errorf("%d messages", n)
+	}
+
+	for _, c := range []struct{ left, want int64 }{{70, 8}, {30, 16}, {-5, 32}} {
+		db.Exec(setval, dbtest.Get[int64](db, "select max(upper) from core_private.lane_partitions")-c.left)
+		db.Exec("select core_private.maintain_lanes()")
+		if got := dbtest.Get[int64](db, "select (max(upper) - pg_sequence_last_value('core_private.lane_message_id_seq')) / 10 from core_private.lane_partitions"); got < c.want || got > c.want+1 {
+			t.Errorf("with %d ids left there are %d partitions ahead, want %d", c.left, got, c.want)
+		}
+	}
+}

@@ -30,7 +30,7 @@ begin
         return jsonb_build_object('made', 0, 'emptied', v_emptied, 'dropped', v_dropped);
     end if;
     begin
-        v_made := core_private.make_lane_partitions(8);
+        v_made := core_private.make_lane_partitions(core_private.lane_partitions_ahead());
     exception when lock_not_available then
         null;
     end;

@@ -1,7 +1,8 @@
 -- Made first and attached then, which lets those who enqueue go on. What fell into the default partition is in nobody
 -- else's range: the next one begins behind it. Whoever has picked the default one for an id and waits for the attaching
--- would find that the id is not for it any more, and fail: so where there is none ahead any more, the range also begins
--- a partition's worth beyond the ids that were drawn. Two at once would make the same: all is read under the lock.
+-- would find that the id is not for it any more, and fail: so the default one is locked first, which may have to wait,
+-- and looked at what was drawn meanwhile. Where there is none ahead any more, the range also begins a partition's worth
+-- beyond that. Two at once would make the same: all is read under the locks.
 create or replace function core_private.make_lane_partitions(p_ahead integer)
 returns integer
 language plpgsql
@@ -18,6 +19,11 @@ begin
     perform from core_private.locks l where l.name = 'lanes' for update;
     v_last := coalesce(pg_sequence_last_value('core_private.lane_message_id_seq'), 0);
     v_upper := coalesce((select max(p.upper) from core_private.lane_partitions p), 0);
+    if v_upper >= v_last + p_ahead * v_size then
+        return 0;
+    end if;
+    lock table core_private.lane_messages_default in access exclusive mode;
+    v_last := coalesce(pg_sequence_last_value('core_private.lane_message_id_seq'), 0);
     v_fell := (select max(m.id) from core_private.lane_messages_default m);
     if v_last > 0 and v_upper < v_last + v_size then
         v_upper := (v_last / v_size + 2) * v_size;
