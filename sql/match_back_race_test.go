@@ -78,9 +78,9 @@ func looksBackPast(t *testing.T, open func() session, before, during, after []st
 	}
 }
 
-// T7: so is one that is prepared, which belongs to no session.
-// holds: T7
-func TestALookBackWaitsForWhatIsPrepared(t *testing.T) {
+// T7: so is one that is prepared, which belongs to no session. Nor does what keeps a partition of lanes.
+// holds: T7, LN8 (a prepared transaction)
+func TestWhatIsPreparedIsWaitedFor(t *testing.T) {
 	c, err := pgdev.StartForTests(t.Context(), pgdev.Options{Settings: map[string]string{"max_prepared_transactions": "1"}}, dbtest.BuildTemplate)
 	if err != nil {
 		t.Fatal(err)
@@ -100,6 +100,27 @@ func TestALookBackWaitsForWhatIsPrepared(t *testing.T) {
 	}
 	does(t, connect(), `select core.create_namespace('shop')`)
 	looksBackPast(t, connect, []string{"begin", `select core.emit('shop', 'a.held')`, "prepare transaction 'held'"}, nil, []string{"commit prepared 'held'"})
+
+	s := connect()
+	for _, sql := range []string{
+		`create or replace function core_private.lane_partition_size() returns bigint language sql immutable set search_path = pg_catalog, pg_temp as 'select 10::bigint'`,
+		`select core.outbox_register_queue('shop', 'pay', 1)`, `select core_private.maintain_lanes()`,
+		`begin`, `select core.outbox_enqueue('shop', 'pay', 'x', 't', 'k')`, `prepare transaction 'in doubt'`,
+		`select core.outbox_enqueue_batch('shop', 'pay', array_fill('x'::bytea, '{15}'), array_fill('t'::text, '{15}'))`,
+		`select core_private.maintain_lanes()`, `select core_private.maintain_lanes()`,
+	} {
+		does(t, s, sql)
+	}
+	const keepers = `select string_agg(concat_ws(' ', partition, kind, name, role_name, state, since is not null), ', ') from core.lane_partitions`
+	var kept string
+	if err := s.QueryRow(t.Context(), keepers).Scan(&kept); err != nil || kept != "lane_messages_p0 prepared transaction in doubt postgres prepared t" {
+		t.Errorf("kept by %q %v", kept, err)
+	}
+	does(t, s, `rollback prepared 'in doubt'`)
+	does(t, s, `select core_private.maintain_lanes()`)
+	if err := s.QueryRow(t.Context(), keepers).Scan(&kept); err != nil || kept != "lane_messages_p0 lane f" {
+		t.Errorf("then by %q %v", kept, err)
+	}
 }
 
 // T7: an emit that waits, say for a key, between its look at the namespace and at the triggers goes by what it finds then, and the log says so.

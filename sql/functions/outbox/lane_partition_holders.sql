@@ -22,7 +22,8 @@ begin
              limit 100),
         locks as materialized (
             select l.pid, l.locktype, l.relation, l.transactionid,
-                   case when l.pid is null then split_part(l.virtualtransaction, '/', 2) end as prepared
+                   case when l.pid is null
+                        then max(l.transactionid::text) over (partition by l.virtualtransaction) end as prepared
               from pg_locks l
              where l.granted and l.pid is distinct from pg_backend_pid()
                and (l.locktype = 'transactionid' and l.mode = 'ExclusiveLock'
