@@ -3,6 +3,9 @@
 -- snapshot of before it sees. In the order of ids that is an order in which it may have been enqueued. What was
 -- enqueued here since has ids beyond what the old snapshots can have seen.
 --
+-- The numbers of what a lane had in hand have been given, so that comes first: what was late, with lower ids, gets ids
+-- behind it, and so does then all that was not in hand.
+--
 -- Where one lane gives away that the database is of a copy of this server, which has its identifier, all are taken.
 create or replace function core.lanes_rebase()
 returns integer
@@ -15,6 +18,7 @@ declare
     v_shot    pg_snapshot;
     v_lane    core_private.lanes;
     v_copy    boolean;
+    v_given   bigint;
     v_rebased integer := 0;
     r         record;
 begin
@@ -44,6 +48,27 @@ begin
          where m.lane_id = v_lane.lane_id
            and (m.id <= v_lane.done_top and pg_visible_in_snapshot(m.xid, v_lane.done)
                 or v_lane.cur is not null and m.id <= v_lane.pos and pg_visible_in_snapshot(m.xid, v_lane.cur));
+        v_given := (
+            select max(m.id)
+              from core_private.lane_messages m
+             where m.lane_id = v_lane.lane_id and m.id <= v_lane.cur_top and pg_visible_in_snapshot(m.xid, v_lane.cur));
+        if exists (
+               select
+                 from core_private.lane_messages m
+                where m.lane_id = v_lane.lane_id and m.id < v_given
+                  and not pg_visible_in_snapshot(m.xid, v_lane.cur)) then
+            update core_private.lane_messages m
+               set id = o.new_id
+              from (select x.id, nextval('core_private.lane_message_id_seq') as new_id
+                      from (select y.id
+                              from core_private.lane_messages y
+                             where y.lane_id = v_lane.lane_id
+                               and (y.id > v_lane.cur_top or not pg_visible_in_snapshot(y.xid, v_lane.cur))
+                             order by y.id
+                            offset 0) x
+                    offset 0) o
+             where m.lane_id = v_lane.lane_id and m.id = o.id;
+        end if;
         update core_private.lane_messages m set xid = v_next where m.lane_id = v_lane.lane_id;
         v_lane.cluster := core_private.cluster_id();
         v_lane.done := v_shot;
