@@ -2,6 +2,7 @@ package pgdev
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -155,4 +156,16 @@ func (p Platform) hasLibrary(name string) bool {
 		}
 	}
 	return false
+}
+
+// Shell is a script for bash that finds the platform's client programs, in a folder of its own, which goes with it.
+func (p Platform) Shell(ctx context.Context, script string, env ...string) *exec.Cmd {
+	args := []string{"bash", "-euo", "pipefail", "-c", "cd \"$(mktemp -d)\"; trap 'rm -rf \"$PWD\"' EXIT\n" + script}
+	if p.Root != "" {
+		args = append([]string{"chroot", p.Root}, args...)
+	}
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Env = append(cmd.Environ(), "PATH="+p.BinDir+":/usr/bin:/bin", "TMPDIR=/tmp")
+	cmd.Env = append(cmd.Env, env...)
+	return cmd
 }
