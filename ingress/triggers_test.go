@@ -12,8 +12,12 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/ingress"
@@ -286,5 +290,65 @@ func TestTriggersOfHTTP(t *testing.T) {
 		if strings.Contains(logged.String(), word) {
 			t.Errorf("%s is logged", word)
 		}
+	}
+}
+
+// away is a pool whose database can be away.
+type away struct {
+	nexus.DBTX
+	is    atomic.Bool
+	looks atomic.Int64 // at the routes, which were answered
+}
+
+func (a *away) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
+	if a.is.Load() {
+		return gone{}
+	}
+	if strings.Contains(sql, "http_routes") {
+		a.looks.Add(1)
+	}
+	return a.DBTX.QueryRow(ctx, sql, args...)
+}
+
+type gone struct{}
+
+func (gone) Scan(...any) error {
+	return &pgconn.PgError{Code: "57P03", Message: "the database system is starting up"}
+}
+
+// While the database is away the routes stay: what is known is asked for again, and what is not is no reason to forget it.
+//
+// holds: R7 (the database is away)
+func TestRoutesStayWhileTheDatabaseIsAway(t *testing.T) {
+	t.Parallel()
+	db := dbtest.New(t)
+	db.Namespace("shop")
+	if _, err := trigger.Create(t.Context(), db.Owner, trigger.Trigger{Namespace: "shop", Name: "order", HTTP: &trigger.HTTP{Method: "POST", Path: "/orders", Public: true}, Target: "go:order"}); err != nil {
+		t.Fatal(err)
+	}
+	pool := &away{DBTX: db.Pool}
+	s := httptest.NewServer(&ingress.Triggers{DB: pool, Namespace: "shop", Logger: slog.New(slog.DiscardHandler)})
+	t.Cleanup(s.Close)
+	ask := func(what, path string, want int) {
+		t.Helper()
+		if a := call(t.Context(), t, "POST", s.URL+path, "{}", "Content-Type", "application/json"); a.status != want {
+			t.Errorf("%s: %d %s", what, a.status, a.body)
+		}
+	}
+	ask("known", "/orders", 202)
+	pool.is.Store(true)
+	ask("away", "/orders", 503)
+	for range 3 {
+		a := call(t.Context(), t, "POST", s.URL+"/nothing", "{}", "Content-Type", "application/json")
+		if a.status != 503 && a.status != 404 { // looked for in vain, or known as unknown within a second of that
+			t.Errorf("unknown: %d %s", a.status, a.body)
+		}
+	}
+	ask("still away", "/orders", 503)
+	pool.is.Store(false)
+	before := pool.looks.Load()
+	ask("back", "/orders", 202)
+	if n := pool.looks.Load(); n != before {
+		t.Errorf("%d looks, where the routes are known", n-before)
 	}
 }

@@ -137,6 +137,8 @@ reset timezone; reset datestyle; reset intervalstyle; reset bytea_output; select
 reset session authorization;
 select is((select array_agg(distinct coalesce(nullif(message #> '{payload,new}', 'null'), message #> '{payload,old}') - 'id') || to_jsonb(count(*)) from pgmq.q_core_events_shop__triggers where message #>> '{payload,collection}' = 'rows.said'),
   array['{"at": "2030-01-02T03:04:05+00:00", "b": "\\x00ff", "m": "$12.50", "n": "1 year 2 mons 3 days 00:00:04.5", "r": "[\"2030-01-02 03:04:05+00\",\"2030-01-03 03:04:05+00\")", "ts": ["2030-01-02T03:04:05+00:00"]}', '144']::jsonb[], 'one row, one mutation, whoever writes it');
+-- there may be one locale only
+select is((select array_agg(p.proname::text order by p.proname) from pg_proc p where p.pronamespace = 'core_node'::regnamespace and 'lc_monetary=C' = any (p.proconfig)), '{note_row,note_rows}', 'nor has money another sign');
 delete from pgmq.q_core_events_shop__triggers;
 set session authorization t_app; set search_path = tap, pg_catalog;
 create table app.floats (id integer primary key, f float8);

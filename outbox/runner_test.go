@@ -1,0 +1,34 @@
+package outbox_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/nexuspg/nexus/internal/dbtest"
+	"github.com/nexuspg/nexus/node"
+	"github.com/nexuspg/nexus/outbox"
+)
+
+// A processor without work asks less and less often, each time after twice as long, until it asks to be called.
+// holds: LN10 (pauses)
+func TestWhoIsIdleAsksSeldom(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	register(t, db, "pay", 1, nil)
+	db.Exec("create table public.looked (n bigint generated always as identity, at timestamptz not null default clock_timestamp())")
+	db.Exec("alter function core_node.lanes_due(text, text) rename to lanes_due_uncounted")
+	db.Exec(`create function core_node.lanes_due(text, text) returns table (lane_id integer, lane integer) language plpgsql security definer as
+		'begin insert into public.looked default values; return query select * from core_node.lanes_due_uncounted($1, $2); end'`)
+	db.Exec("grant execute on function core_node.lanes_due(text, text) to public")
+	start(t, db, node.Config{Poll: time.Minute}, outbox.Handle("pay", func(context.Context, pgx.Tx, *outbox.Item) error { return nil }))
+	db.Wait("select count(*) >= 7 from public.looked")
+	if early := dbtest.Get[string](db, `select coalesce(string_agg(format('%s: %s ms', n, ms), ', ' order by n), '') from (
+		select n, 1000 * extract(epoch from at - lag(at) over (order by n)) as ms from public.looked where n <= 7) g where ms < 5 * 2 ^ (n - 1)`); early != "" {
+		t.Error(early)
+	}
+	enqueue(t, db, "pay", "one")
+	db.Wait("select seq = 1 from core.lane_status")
+}
