@@ -22,15 +22,15 @@ type mutant struct {
 
 var mutants = []mutant{
 	{"W1 a key has one input", "core.start_workflow", []string{"v_input is distinct from p_input", "false"}, "workflow/linear", false},
-	{"W2 the token is asked for", "core_node.commit_step", []string{"and c.token = p_token", ""}, "workflow/linear", false},
-	{"W2 and of the last step", "core_node.commit_step", []string{"and c.token = p_token and c.pos = p_pos\n               and c.state = 'R' and c.cancel is null and p_path = ''", "and c.pos = p_pos and c.state = 'R' and c.cancel is null and p_path = ''"}, "workflow/linear", false},
+	{"W2 the token is asked for", "core_node.commit_step", []string{"and c.token is not distinct from p_token and p_token is not null", ""}, "workflow/linear", false},
+	{"W2 and of the last step", "core_node.commit_step", []string{"and c.token is not distinct from p_token and p_token is not null\n               and c.state = 'R' and c.cancel is null and p_path = ''", "and c.state = 'R' and c.cancel is null and p_path = ''"}, "workflow/linear", false},
 	{"W12 numbers beyond what Go has", "core_private.is_plain_json", []string{"[0-9][eE][+]?[0-9][0-9][0-9]|", ""}, "workflow/linear", false},
 	{"W6 a claim begins where the one before has ended", "core_node.claim_runs", []string{"least(coalesce(x.due, '-infinity'), v_now - interval '1 second')", "'-infinity'::timestamptz"}, "workflow/at_scale", false},
 	{"W6 and sees what was committed late", "core_node.claim_runs", []string{"v_now - interval '1 second'", "v_now"}, "workflow/at_scale", false},
 	{"W3 of a step that failed there is a row", "core_node.commit_steps", []string{"exception when unique_violation then\n                v_first := false;", "exception when unique_violation then\n                null;"}, "workflow/linear", false},
 	{"W12 what a string cannot hold", "core_private.is_plain_json", []string{"'u0000') operator(pg_catalog.=) 0", "'u0000') operator(pg_catalog.>=) 0"}, "workflow/linear", true},
 	{"W12 the limit of the namespace", "core_node.claim_runs", []string{"least(n.max_payload_bytes / 64, 2000)", "2000"}, "workflow/linear", false},
-	{"W2 and of many", "core_node.commit_steps", []string{"and c.token = p_tokens[1]", ""}, "workflow/linear", false},
+	{"W2 and of many", "core_node.commit_steps", []string{"and c.token is not distinct from p_tokens[1] and p_tokens[1] is not null", ""}, "workflow/linear", false},
 	{"W2 the epoch is asked for", "core_node.commit_steps", []string{"and c.epoch = p_epochs[1]", ""}, "workflow/linear", false},
 	{"W2 what is said again is known", "core_private.is_committed", []string{"p_cursor.pos = p_pos + 1", "false"}, "workflow/linear", false},
 	{"W2 deaths are counted", "core_node.claim_runs", []string{"c.deaths + (c.token is not null)::integer", "c.deaths"}, "workflow/waits", false},

@@ -2,9 +2,11 @@ package workflow
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/nexuspg/nexus/internal/db"
@@ -12,7 +14,8 @@ import (
 
 const (
 	groupMost  = 200 // commits in one statement
-	committers = 2   // statements at once
+	groupFew   = 3   // commits that cost less one by one, in one transaction
+	committers = 2   // exchanges at once
 )
 
 // commit is a step that is done, on its way into the journal.
@@ -26,6 +29,10 @@ type commit struct {
 	output    *string
 	answer    chan answer
 	abandoned <-chan struct{} // closed when nobody waits for the answer
+	quick     bool            // it came soon after the answer to the one before
+	wave      *wave           // of those that are answered with it
+	soon      time.Duration   // after the answer the next one would be quick
+	carried   bool            // it was passed over, or could not be had, once before
 }
 
 type answer struct {
@@ -37,30 +44,9 @@ type answer struct {
 func (r *runner) committing() {
 	var carried []*commit
 	for {
-		group := carried
-		var later <-chan time.Time // nil: there is nothing to come to
-		if len(group) > 0 {
-			later = time.After(resend)
-		}
-		select {
-		case c, more := <-r.commits:
-			if !more {
-				return
-			}
-			group = append(group, c)
-		case <-later:
-		}
-	gather:
-		for len(group) < groupMost {
-			select {
-			case c, more := <-r.commits:
-				if !more {
-					break gather
-				}
-				group = append(group, c)
-			default:
-				break gather
-			}
+		group, more := r.gather(carried)
+		if !more {
+			return
 		}
 		carried = r.send(group)
 	}
@@ -68,7 +54,9 @@ func (r *runner) committing() {
 
 // send commits a group, and returns those that have to come again.
 func (r *runner) send(group []*commit) (again []*commit) {
-	answers, err := r.commitSteps(group)
+	landed := r.together.sent(group)
+	answers, next, err := r.exchange(group)
+	w := landed()
 	switch {
 	case err == nil:
 	case db.Passes(err):
@@ -91,6 +79,12 @@ func (r *runner) send(group []*commit) (again []*commit) {
 	default:
 		answers = []answer{{err: err}}
 	}
+	if next != nil { // before those that it is in place of are answered
+		for _, h := range next.hands {
+			h.wave = w.joined()
+		}
+		next.take(next.hands)
+	}
 	for i, c := range group {
 		if a := answers[i]; a.err != nil || a.outcome != "" && a.outcome != busy {
 			c.answer <- a
@@ -100,6 +94,8 @@ func (r *runner) send(group []*commit) (again []*commit) {
 		case <-c.abandoned:
 			c.answer <- answer{outcome: lost, err: err}
 		default:
+			c.wave.back()
+			c.wave, c.carried = nil, true
 			again = append(again, c)
 		}
 	}
@@ -109,14 +105,58 @@ func (r *runner) send(group []*commit) (again []*commit) {
 // resend is the pause before what the database did not take goes again, unless another commit comes first.
 const resend = 50 * time.Millisecond
 
+// exchange commits a group in one exchange with the database, which also claims what is in hand next in place of what ends, if there is sure to be more.
+func (r *runner) exchange(group []*commit) (answers []answer, next *claiming, err error) {
+	carried := slices.ContainsFunc(group, func(c *commit) bool { return c.carried })
+	if len(group) <= groupFew && !carried {
+		next = r.handsOn(group)
+		if len(group) > 1 || next != nil {
+			answers, err = r.commitFew(group, next)
+			if err == nil {
+				return answers, next, nil
+			}
+			if db.Unavailable(err) {
+				return nil, nil, err
+			}
+			// What somebody has locked the others do not wait for again, nor for a claim that cannot be.
+		}
+	}
+	answers, err = r.commitSteps(group)
+	return answers, nil, err
+}
+
+const commitStep = `select outcome, coalesce(detail, '') from ` + atAGlance + `core_node.commit_step($1, $2, $3, $4, $5, $6, $7, $8::text::int[], $9, $10, $11, $12)`
+
+func (c *commit) args() []any {
+	return []any{binary(c.run), c.path, c.epoch, binary(c.token), c.pos, c.entered, c.key, c.ord, c.result, c.undo, c.op, c.output}
+}
+
 // commitStep is one statement for one commit, of which most are alone where few runs are in hand.
 func (r *runner) commitStep(c *commit) ([]answer, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), exchange)
 	defer cancel()
 	var a answer
-	err := r.h.Own.QueryRow(ctx, `select outcome, coalesce(detail, '') from `+atAGlance+`core_node.commit_step($1, $2, $3, $4, $5, $6, $7, $8::text::int[], $9, $10, $11, $12)`,
-		binary(c.run), c.path, c.epoch, binary(c.token), c.pos, c.entered, c.key, c.ord, c.result, c.undo, c.op, c.output).Scan(&a.outcome, &a.detail)
+	err := r.h.Own.QueryRow(ctx, commitStep, c.args()...).Scan(&a.outcome, &a.detail)
 	return []answer{a}, db.Error(ctx, "commit_step", err)
+}
+
+// commitFew is a transaction of a statement for each, and of a claim: all of it is flushed once.
+func (r *runner) commitFew(group []*commit, next *claiming) ([]answer, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), exchange)
+	defer cancel()
+	answers := make([]answer, len(group))
+	b := &pgx.Batch{}
+	for i, c := range group {
+		b.Queue(commitStep, c.args()...).QueryRow(func(row pgx.Row) error { return row.Scan(&answers[i].outcome, &answers[i].detail) })
+	}
+	if next != nil {
+		b.Queue(claimRuns, next.args()...).Query(next.read)
+	}
+	err := r.h.Own.SendBatch(ctx, b).Close()
+	if next != nil {
+		next.over(err)
+	}
+	return answers, db.Error(ctx, "commit_step", err)
 }
 
 // commitSteps is one statement. A commit without an answer was passed over.

@@ -41,6 +41,10 @@ type hand struct {
 	most     int // steps; 0: any number
 	did      int
 	draining context.Context
+	due      time.Time     // since when it was, when it was claimed
+	told     time.Time     // when the database last answered
+	soon     time.Duration // after which the next commit was not quick
+	wave     *wave         // with which it was answered
 
 	// The lock of the runner guards these.
 	until time.Time // when the lease ends, by this process's clock and never later than in the database
@@ -60,7 +64,8 @@ func (f *facts) correlated() string {
 // work has the cursor go on.
 func (h *hand) work(draining context.Context) {
 	defer h.r.forget(h)
-	h.draining = draining
+	defer func() { h.wave.back() }()
+	h.draining, h.told, h.soon = draining, time.Now(), max(h.soon, soonLeast)
 	h.root.Parent = nexus.WithDelivery(h.r.h.Handling, &nexus.Delivery{Event: nexus.Event{
 		UID: h.run, Namespace: h.facts.namespace, Type: h.facts.workflow, CorrelationID: h.facts.correlated(), Depth: h.facts.depth, Headers: h.facts.headers(),
 	}})
@@ -448,10 +453,10 @@ func (h *hand) done(p place, result any) (more bool, err error) {
 			c.op, c.output = opEnd, &out
 		}
 	}
-	a := h.r.commit(c)
+	a := h.commit(c)
 	if (a.outcome == tooBig || refused(a.err)) && c.op == opEnd { // which of the two is too big shows when they go one by one
 		c.op, c.output = opNext, nil
-		a = h.r.commit(c)
+		a = h.commit(c)
 	}
 	switch {
 	case a.outcome == tooBig || refused(a.err):
@@ -491,10 +496,13 @@ func (h *hand) cedes() bool {
 }
 
 // commit sends it with the next group, and waits for the answer.
-func (r *runner) commit(c *commit) answer {
-	c.answer = make(chan answer, 1)
-	r.commits <- c
-	return <-c.answer
+func (h *hand) commit(c *commit) answer {
+	c.answer, c.quick = make(chan answer, 1), time.Since(h.told) < h.soon
+	h.wave.back()
+	h.r.commits <- c
+	a := <-c.answer
+	h.told, h.soon, h.wave = time.Now(), c.soon, c.wave
+	return a
 }
 
 // branched says what follows the end of a branch: another item of the Map, under the same lease, or nothing.
@@ -550,7 +558,7 @@ func (h *hand) finish() (more bool, err error) {
 	if res.Action != work.Ack {
 		return fail(res)
 	}
-	a := h.r.commit(&commit{fence: h.fence, entered: n, op: opEnd, output: &out, abandoned: h.gone})
+	a := h.commit(&commit{fence: h.fence, entered: n, op: opEnd, output: &out, abandoned: h.gone})
 	switch {
 	case a.outcome == tooBig || refused(a.err):
 		return fail(verdict(reasonResult, "the result of the run cannot be stored: "+a.detail))
@@ -582,7 +590,7 @@ func (h *hand) continued(p place, anew *again) (more bool, err error) {
 		return h.fail(p, verdict(reasonRefused, "a step in a branch cannot continue as a new run"))
 	}
 	key, null := p.key(), "null"
-	a := h.r.commit(&commit{
+	a := h.commit(&commit{
 		fence: h.fence, entered: p.node.top() + 1, key: &key, ord: nullable(ordText(p.ord())), result: &null, undo: nullable(h.undoing(p.node)),
 		op: opAgain, output: &anew.input, abandoned: h.gone,
 	})

@@ -55,6 +55,8 @@ func child(url, mode string) error {
 	switch mode {
 	case "saga":
 		n.Add(saga(pool))
+	case "handed":
+		n.Add(handed(pool, true))
 	case "frozen":
 		n.Add(freezing(pool, true))
 	default:

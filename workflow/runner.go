@@ -35,16 +35,18 @@ type runner struct {
 	kick chan struct{}
 	last atomic.Int64 // when the database last answered a claim
 
-	behind behind // of the goroutine that claims
-
 	slots        int
 	lease        time.Duration
 	steps, holds *gate // for code without a transaction, and with one
 	commits      chan *commit
+	together     together
 
 	mu     sync.Mutex
 	hands  map[*hand]bool
 	broken map[string]int // how often code has lost its transaction
+	take   func([]*hand)  // has hands go on in place of others; nil: none is to
+	behind behind
+	plenty bool // the last claim brought as many as were asked for
 }
 
 func newRunner(f *flow, h *svc.Host) *runner {
@@ -166,11 +168,19 @@ func (r *runner) serve(ctx context.Context) error {
 	}
 	var hands sync.WaitGroup
 	defer hands.Wait()
+	take := func(claimed []*hand) {
+		r.hold(claimed)
+		for _, h := range claimed {
+			hands.Go(func() { h.work(ctx) })
+		}
+	}
+	r.handOn(take)
+	defer r.handOn(nil)
 
 	pause, again, called := firstPause, firstPause, time.Time{}
 	for ctx.Err() == nil {
 		free := r.crowded(ctx)
-		if free == 0 {
+		if free <= 0 {
 			r.wait(ctx, r.h.Poll)
 			continue
 		}
@@ -182,10 +192,7 @@ func (r *runner) serve(ctx context.Context) error {
 			return err
 		}
 		if len(claimed) > 0 {
-			r.hold(claimed)
-			for _, h := range claimed {
-				hands.Go(func() { h.work(ctx) })
-			}
+			take(claimed)
 			pause, again = firstPause, firstPause
 			if len(claimed) < min(free, claimMost) {
 				r.wait(ctx, firstPause)
@@ -231,10 +238,13 @@ func (r *runner) free() int {
 	return r.slots - len(r.hands)
 }
 
+// few is how many slots are enough for a claim to be worth its while.
+func (r *runner) few() int { return max(r.slots/4, 1) }
+
 // crowded is how many slots are free, after a little while if these are few: a claim costs most of what one for many costs, and runs that began
 // together end one by one.
 func (r *runner) crowded(ctx context.Context) (free int) {
-	few, until := max(r.slots/4, 1), time.Now().Add(crowdedFor)
+	few, until := r.few(), time.Now().Add(crowdedFor)
 	for {
 		free = r.free()
 		left := time.Until(until)

@@ -96,44 +96,83 @@ type behind struct {
 // share of a runner's time that claims from the beginning may take: where much is dead that vacuum may not take away, they walk over all of it.
 const share = 10
 
-// claim leases what is due, up to limit.
-func (r *runner) claim(ctx context.Context, limit int) ([]*hand, error) {
-	ctx, cancel := context.WithTimeout(ctx, exchange)
-	defer cancel()
-	sent := time.Now()
-	from, whole := r.behind, !sent.Before(r.behind.whole)
-	if whole {
-		from = behind{}
+// claiming is a claim that is being made.
+type claiming struct {
+	r     *runner
+	limit int
+	sent  time.Time
+	whole bool
+	from  behind
+	hands []*hand
+	take  func([]*hand) // has them go on
+}
+
+// beginClaim begins a claim of up to limit runs where the one before has ended, or from the beginning where that is due.
+func (r *runner) beginClaim(limit int) *claiming {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := &claiming{r: r, limit: limit, sent: time.Now(), from: r.behind}
+	if c.whole = !c.sent.Before(r.behind.whole); c.whole {
+		c.from = behind{}
 	}
-	rows, err := r.h.Own.Query(ctx, `select run_id, path, epoch, token, pos, attempt, deaths, state, coalesce(undo_key, ''), input::text, depth,
-			coalesce(correlation_id, ''), created_at, results::text, pending::text, coalesce(traceparent, ''), due_at
-		from core_node.claim_runs($1, $2, $3, $4, $5, $6, $7)`, string(r.h.Namespace), []int64{r.def}, r.h.NodeID, limit, r.lease, from.due, from.run)
-	if err != nil {
-		return nil, db.Error(ctx, "claim_runs", err)
-	}
-	hands, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*hand, error) {
-		h := &hand{r: r, facts: &facts{namespace: r.h.Namespace, workflow: r.flow.name}, journal: newJournal(), until: sent.Add(r.lease)}
+	return c
+}
+
+const claimRuns = `select run_id, path, epoch, token, pos, attempt, deaths, state, coalesce(undo_key, ''), input::text, depth,
+		coalesce(correlation_id, ''), created_at, results::text, pending::text, coalesce(traceparent, ''), due_at
+	from core_node.claim_runs($1, $2, $3, $4, $5, $6, $7)`
+
+func (c *claiming) args() []any {
+	return []any{string(c.r.h.Namespace), []int64{c.r.def}, c.r.h.NodeID, c.limit, c.r.lease, c.from.due, c.from.run}
+}
+
+// read reads what the database gave.
+func (c *claiming) read(rows pgx.Rows) (err error) {
+	c.hands, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*hand, error) {
+		h := &hand{r: c.r, facts: &facts{namespace: c.r.h.Namespace, workflow: c.r.flow.name}, journal: newJournal(), until: c.sent.Add(c.r.lease)}
 		var results, pending *string
-		var due time.Time
 		err := row.Scan((*[16]byte)(&h.run), &h.path, &h.epoch, (*[16]byte)(&h.token), &h.pos, &h.attempt, &h.deaths, &h.state, &h.undoKey, (*raw)(&h.facts.input),
-			&h.facts.depth, &h.facts.correlation, &h.facts.created, &results, &pending, &h.facts.traceparent, &due)
-		if last := r.behind.due; last == nil || due.After(*last[0]) || due.Equal(*last[0]) && bytes.Compare(h.run[:], r.behind.run[0].Bytes[:]) > 0 {
-			id := binary(h.run)
-			r.behind.due, r.behind.run = []*time.Time{&due}, []*pgtype.UUID{&id}
-		}
+			&h.facts.depth, &h.facts.correlation, &h.facts.created, &results, &pending, &h.facts.traceparent, &h.due)
 		h.facts.id = h.run
 		h.journal.read(results, pending)
 		return h, err
 	})
-	if err != nil {
+	return err
+}
+
+// over notes what has committed, or that nothing has.
+func (c *claiming) over(err error) {
+	r, now := c.r, time.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.plenty = err == nil && len(c.hands) == c.limit; err != nil {
+		return
+	}
+	r.last.Store(now.UnixNano())
+	for _, h := range c.hands {
+		if last := r.behind.due; last == nil || h.due.After(*last[0]) || h.due.Equal(*last[0]) && bytes.Compare(h.run[:], r.behind.run[0].Bytes[:]) > 0 {
+			id := binary(h.run)
+			r.behind.due, r.behind.run = []*time.Time{&h.due}, []*pgtype.UUID{&id}
+		}
+	}
+	if c.whole {
+		r.behind.whole = now.Add(share * now.Sub(c.sent))
+	}
+}
+
+// claim leases what is due, up to limit.
+func (r *runner) claim(ctx context.Context, limit int) ([]*hand, error) {
+	ctx, cancel := context.WithTimeout(ctx, exchange)
+	defer cancel()
+	c := r.beginClaim(limit)
+	rows, err := r.h.Own.Query(ctx, claimRuns, c.args()...)
+	if err == nil {
+		err = c.read(rows)
+	}
+	if c.over(err); err != nil {
 		return nil, db.Error(ctx, "claim_runs", err)
 	}
-	now := time.Now()
-	r.last.Store(now.UnixNano())
-	if whole {
-		r.behind.whole = now.Add(share * now.Sub(sent))
-	}
-	return hands, nil
+	return c.hands, nil
 }
 
 // raw scans text.

@@ -1,5 +1,6 @@
 -- The way that most commits take, with as few expressions as can be: what each of them costs is to be set up in each
--- transaction. Whatever is not as usual goes the way of many.
+-- transaction. Whatever is not as usual goes the way of many. The token is compared as there, so that the cursor is
+-- looked up by its key.
 create or replace function core_node.commit_step(
     p_run uuid, p_path text, p_epoch integer, p_token uuid, p_pos integer, p_entered integer, p_key text,
     p_ord integer[], p_result text, p_undo text = null, p_op text = 'next', p_output text = null,
@@ -12,13 +13,15 @@ as $$
 begin
     update core_private.workflow_cursors c
        set pos = c.pos + 1, entered = p_entered, attempt = 0, deaths = 0
-     where c.run_id = p_run and c.path = p_path and c.epoch = p_epoch and c.token = p_token and c.pos = p_pos
+     where c.run_id = p_run and c.path = p_path and c.epoch = p_epoch and c.pos = p_pos
+       and c.token is not distinct from p_token and p_token is not null
        and c.state = 'R' and c.cancel is null and core_private.is_plain_json(p_result, c.plain_bytes)
        and p_op = 'next' and current_setting('transaction_isolation') = 'read committed';
     if not found then
         if p_op = 'end' then
             delete from core_private.workflow_cursors c
-             where c.run_id = p_run and c.path = '' and c.epoch = p_epoch and c.token = p_token and c.pos = p_pos
+             where c.run_id = p_run and c.path = '' and c.epoch = p_epoch and c.pos = p_pos
+               and c.token is not distinct from p_token and p_token is not null
                and c.state = 'R' and c.cancel is null and p_path = ''
                and core_private.is_plain_json(coalesce(p_result, 'null'), c.plain_bytes)
                and core_private.is_plain_json(p_output, c.plain_bytes)

@@ -1,6 +1,8 @@
 -- The cursor is updated and the journal written by two statements: who waited for a cursor goes by what it is now, and
 -- a single statement would go by what it was. Many at once lock what they can get; what somebody has is busy and comes
--- again, so that groups never wait for one another. What does not fit is looked at closely, one by one.
+-- again, so that groups never wait for one another. What does not fit is looked at closely, one by one. Each cursor is
+-- looked up by itself and by its key: a plan from a time when few were leased goes through all that are. The index of
+-- those is not to be used, so the token is compared in a way that does not imply that there is one.
 create or replace function core_node.commit_steps(
     p_runs uuid[], p_paths text[], p_epochs integer[], p_tokens uuid[], p_pos integer[], p_entered integer[],
     p_keys text[], p_ords text[], p_results text[], p_undos text[], p_ops text[], p_outputs text[])
@@ -54,17 +56,20 @@ begin
                        and (x.output is null or core_private.is_plain_json(x.output, c.plain_bytes)) as plain
                   from unnest(p_runs, p_paths, p_epochs, p_tokens, p_pos, p_results, p_outputs)
                        with ordinality x(run_id, path, epoch, token, pos, result, output, i)
-                  join core_private.workflow_cursors c
-                    on c.run_id = x.run_id and c.path = x.path and c.epoch = x.epoch and c.token = x.token
-                   and c.pos = x.pos
-                 where c.state = 'R' and c.cancel is null
-                   for update of c skip locked) l;
+                 cross join lateral (
+                     select y.ctid, y.attempt, y.plain_bytes
+                       from core_private.workflow_cursors y
+                      where y.run_id = x.run_id and y.path = x.path and y.epoch = x.epoch and y.pos = x.pos
+                        and y.token is not distinct from x.token and x.token is not null
+                        and y.state = 'R' and y.cancel is null
+                        for update skip locked) c) l;
     else
         select array[1], array[1], array[c.ctid], false
           into v_took, v_close, v_tids, v_first
           from core_private.workflow_cursors c
-         where c.run_id = p_runs[1] and c.path = p_paths[1] and c.epoch = p_epochs[1] and c.token = p_tokens[1]
-           and c.pos = p_pos[1] and c.state = 'R' and c.cancel is null
+         where c.run_id = p_runs[1] and c.path = p_paths[1] and c.epoch = p_epochs[1] and c.pos = p_pos[1]
+           and c.token is not distinct from p_tokens[1] and p_tokens[1] is not null
+           and c.state = 'R' and c.cancel is null
            for update;
     end if;
     v_all := coalesce(cardinality(v_took) = cardinality(p_runs), false);

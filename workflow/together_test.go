@@ -1,0 +1,65 @@
+package workflow
+
+import (
+	"runtime"
+	"testing"
+	"time"
+)
+
+// Two runs with quick steps commit together, though neither waits for anybody but the other.
+func TestQuickCommitsGoTogether(t *testing.T) {
+	r := &runner{commits: make(chan *commit, groupMost)}
+	quick := func() *commit { return &commit{quick: true} }
+	gathered := make(chan int)
+	gather := func() {
+		group, _ := r.gather(nil)
+		gathered <- len(group)
+	}
+	want := func(n int, when string) {
+		t.Helper()
+		if got := <-gathered; got != n {
+			t.Errorf("%s a group has %d commits, want %d", when, got, n)
+		}
+	}
+
+	r.commits <- quick()
+	go gather()
+	want(1, "while nobody else is under way")
+
+	one := quick()
+	landed := r.together.sent([]*commit{one})
+	if wait, ended := r.together.coming(time.Now()); wait <= 0 || ended == nil {
+		t.Error("nobody waits for the end of an exchange of a quick commit")
+	}
+	w := landed()
+	if one.wave != w || w == nil {
+		t.Fatal("a quick commit is not known to come back")
+	}
+	w.until = time.Now().Add(time.Hour)
+	r.commits <- quick()
+	go gather()
+	for len(r.commits) > 0 {
+		runtime.Gosched()
+	}
+	select {
+	case n := <-gathered:
+		t.Errorf("a group of %d is sent before one that is sure to come soon has come", n)
+	default:
+	}
+	one.wave.back()
+	r.commits <- quick()
+	want(2, "after a quick one came back")
+
+	r.commits <- quick()
+	go gather()
+	want(1, "when all have come back")
+
+	slow := &commit{}
+	landed = r.together.sent([]*commit{slow})
+	r.commits <- quick()
+	go gather()
+	want(1, "beside a slow one")
+	if landed(); slow.wave != nil {
+		t.Error("a slow commit is waited for")
+	}
+}
