@@ -14,6 +14,7 @@ func delivery(payload string) *nexus.Delivery {
 	return &nexus.Delivery{Event: nexus.Event{Payload: json.RawMessage(payload)}}
 }
 
+// holds: others-payloads
 func TestDecodeKeepsDigits(t *testing.T) {
 	type amounts struct {
 		Exact int64

@@ -99,7 +99,7 @@ func TestTheTickMends(t *testing.T) {
 }
 
 // A task that is paused, renamed or deleted by plain SQL leaves no job that could fire, whatever was in the way of its trigger.
-// holds: S12-cron
+// holds: S12-cron, others-gone-tasks
 func TestWhatTriggersDidNotSee(t *testing.T) {
 	db := cronDB(t)
 	db.Exec(`insert into core.scheduled_tasks (namespace, name, cron_expression, event_type) select 'shop', n, '@daily', 'x' from unnest('{paused,deleted,renamed}'::text[]) n`)

@@ -212,7 +212,7 @@ func TestUnavailable(t *testing.T) {
 
 // A token of the database is for one namespace, until it is taken back.
 //
-// holds: ingress
+// holds: ingress, others-open
 func TestKeptTokens(t *testing.T) {
 	t.Parallel()
 	db, _, _ := start(t)

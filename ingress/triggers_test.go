@@ -76,7 +76,7 @@ func raw(t *testing.T, url, request string, end bool) int {
 
 // Through a real server and a live node: what is asked, by whom, and what comes of it; the routes follow the triggers.
 //
-// holds: R7
+// holds: R7, others-text (by HTTP), others-open
 func TestTriggersOfHTTP(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t)
@@ -132,7 +132,11 @@ func TestTriggersOfHTTP(t *testing.T) {
 	auth := []string{"Authorization", "Bearer " + secret, "Content-Type", "application/json; charset=utf-8"}
 	do := func(method, path, body string, headers ...string) reply {
 		t.Helper()
-		return call(t.Context(), t, method, s.URL+path, body, headers...)
+		r := call(t.Context(), t, method, s.URL+path, body, headers...)
+		if r.header.Get("Content-Type") != "application/json" || r.header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s %s is answered with %v", method, path, r.header)
+		}
+		return r
 	}
 
 	// delivered

@@ -93,6 +93,7 @@ func TestEveryVerbOnEveryHandle(t *testing.T) {
 }
 
 // What is written comes back with every digit, and nothing is null.
+// holds: others-payloads (keys)
 func TestValuesStayAsTheyAre(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t)

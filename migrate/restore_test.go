@@ -12,7 +12,7 @@ import (
 
 // A dump is restored in the ways that people do: by another superuser without owners, without rights, into a server that has not even the
 // roles, the schema first and the data later. Status says what is wrong and names the owner; Up makes it what it was.
-// holds: I1-restored
+// holds: I1-restored, others-restore
 func TestRestoredCopiesAreMended(t *testing.T) {
 	source := installed(t)
 	execute(t, source, `select core.create_namespace('shop'); select core.emit('shop', 'a'); select core.schedule_task('shop', 'tick', '@every 1h', 'tick')`)

@@ -78,6 +78,7 @@ func TestTheOwnerMayWhatItNeeds(t *testing.T) {
 	works(t, pool)
 }
 
+// holds: others-rights
 func TestAPlainRoleInstalls(t *testing.T) {
 	c := newCluster(t)
 	database := newDatabase(t, c)
@@ -129,6 +130,7 @@ func TestAPlainRoleInstalls(t *testing.T) {
 	works(t, super)
 }
 
+// holds: others-rights
 func TestEachMissingRightIsNamedBeforeAnythingChanges(t *testing.T) {
 	c := newCluster(t)
 	address := c.URL(pgdev.TestCronDatabase)

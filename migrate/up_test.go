@@ -152,6 +152,7 @@ func TestGrantsAreAsListedAndMended(t *testing.T) {
 	}
 }
 
+// holds: others-first-use (the installer)
 func TestNothingIsLockedWhenNothingChanged(t *testing.T) {
 	address := cluster.URL(newDatabase(t, cluster))
 	pool := connect(t, address)
@@ -185,6 +186,7 @@ func TestNothingIsLockedWhenNothingChanged(t *testing.T) {
 	}
 }
 
+// holds: others-boot
 func TestManyInstallersOnNewDatabasesOfANewCluster(t *testing.T) {
 	fresh, err := pgdev.StartForTests(t.Context(), pgdev.Options{}, nil)
 	if err != nil {
@@ -254,6 +256,7 @@ func (k *killer) TraceQueryStart(ctx context.Context, conn *pgx.Conn, data pgx.T
 
 func (k *killer) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
+// holds: others-boot
 func TestKilledAnywhereLeavesWhatWasThere(t *testing.T) {
 	admin := connect(t, cluster.URL("postgres"))
 	address := cluster.URL(newDatabase(t, cluster))
@@ -447,6 +450,7 @@ func TestAFaultNamesFileAndLine(t *testing.T) {
 	}
 }
 
+// holds: others-boot
 func TestWaitingIsToldAndBounded(t *testing.T) {
 	pool := connect(t, cluster.URL(newDatabase(t, cluster)))
 	tx, err := pool.Begin(t.Context())

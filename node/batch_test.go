@@ -110,7 +110,7 @@ func TestSharedTransaction(t *testing.T) {
 }
 
 // One bad event among good ones: what is recorded of it, and that it costs the others nothing.
-// holds: H3
+// holds: H3, others-panics (batches)
 func TestOneBadEventOfABatch(t *testing.T) {
 	t.Parallel()
 	type verdict struct{ reason, action string }

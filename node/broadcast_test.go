@@ -149,7 +149,7 @@ func TestANodeGoesOnAmongTheBroadcasts(t *testing.T) {
 
 // A process that is killed with -9 in a handler, and after a commit, has lost and doubled nothing for its successor; an event that kills each process
 // that takes it up is a dead letter of the node, and the others are not.
-// holds: broadcast (kill -9)
+// holds: broadcast (kill -9), others-killers (broadcasts)
 func TestKilledNodesKeepTheirBroadcasts(t *testing.T) {
 	t.Parallel()
 	db := broadcastDB(t)
@@ -259,7 +259,7 @@ func TestLeasedHandlersOfBroadcasts(t *testing.T) {
 }
 
 // A process that was frozen while another one took its id over finds its result refused.
-// holds: broadcast (twins)
+// holds: broadcast (twins), others-lease (broadcasts)
 func TestATwinIsRefusedItsBroadcast(t *testing.T) {
 	t.Parallel()
 	db := broadcastDB(t)

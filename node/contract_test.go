@@ -47,6 +47,7 @@ func TestRetryVerdictIsExactAndBeyondThePolicysMax(t *testing.T) {
 }
 
 // The delay counts from the end of the attempt, however long that took.
+// holds: others-from-the-end
 func TestRetryDelayCountsFromTheEnd(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -106,7 +107,7 @@ func TestVerdictThatTheDatabaseRefusesIsARetry(t *testing.T) {
 }
 
 // A verdict outside the bounds is settled at the nearer one, and at the last attempt the dead letter says what happened.
-// holds: H3-verdicts
+// holds: H3-verdicts, others-backoff
 func TestVerdictsAreBounded(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -315,6 +316,7 @@ func TestContextOfAHandler(t *testing.T) {
 }
 
 // A slot survives whatever a handler does to its goroutine.
+// holds: others-panics
 func TestSlotLivesOn(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)

@@ -17,6 +17,7 @@ import (
 )
 
 // After Grace contexts end with the cause ErrDraining: work that is done counts, everything else is given back.
+// holds: others-finished
 func TestAfterGraceHandlersAreCancelled(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -23,7 +23,7 @@ import (
 const noFallback = `select not exists (select from core_private.express_batches)`
 
 // The server is restarted, three times, under two nodes in the middle of express batches. They live, so they stay in express.
-// holds: H3-restart
+// holds: H3-restart, others-restart (express)
 func TestARestartIsNoDeathInExpress(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -203,6 +203,7 @@ func TestTwoNodesShareTheWork(t *testing.T) {
 }
 
 // An emitter that takes its id early and commits seconds later is below the floor by then.
+// holds: others-held
 func TestLateCommitIsFound(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -254,6 +255,7 @@ func TestCrowdOfForeignTypes(t *testing.T) {
 }
 
 // A lease that nobody renews ends, and the event runs again: nothing but vt decides.
+// holds: others-claims
 func TestExpiredLeaseRunsAgain(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)

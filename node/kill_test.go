@@ -276,7 +276,7 @@ func untilBuried(t *testing.T, db *dbtest.DB, mode string) {
 	}
 }
 
-// holds: D6
+// holds: D6, others-killers
 func TestMessageThatKillsItsProcessIsBuried(t *testing.T) {
 	db := newDB(t)
 	if _, err := (queue.Emitter{Namespace: ns}).Emit(t.Context(), db.Pool, "killer", nil, nil); err != nil {
@@ -293,7 +293,7 @@ func TestMessageThatKillsItsProcessIsBuried(t *testing.T) {
 
 // In express no attempt is counted when a process dies. The next one finds the mark, uses leases, and the killer goes alone: it is
 // buried after its attempts, and those that shared its first batch keep theirs.
-// holds: H3-deaths
+// holds: H3-deaths, others-killers
 func TestMessageThatKillsItsProcessInExpress(t *testing.T) {
 	for _, mode := range []string{"express", "On express"} {
 		t.Run(mode, func(t *testing.T) {
@@ -314,7 +314,7 @@ func TestMessageThatKillsItsProcessInExpress(t *testing.T) {
 
 // Under leases what is claimed together dies together. The killer alone is buried, after its attempts, and its neighbours are handled once, at
 // their first attempt.
-// holds: D6
+// holds: D6, others-killers
 func TestMessageThatKillsItsProcessSparesItsNeighbours(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"On company", "OnLeased company"} {

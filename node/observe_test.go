@@ -247,7 +247,7 @@ func TestMetricsOfQueues(t *testing.T) {
 }
 
 // A node can send heartbeats and yet be deaf: here the queue's table is locked.
-// holds: N3 (queue's table locked)
+// holds: N3 (queue's table locked), others-deaf, others-sessions
 func TestHealthGoesByTheFetch(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -272,6 +272,11 @@ func TestHealthGoesByTheFetch(t *testing.T) {
 	if took := eventually(t, "not ready", 20*time.Second, func() bool { return n.Ready() != nil }); took < 5*time.Second {
 		t.Errorf("not ready after %s already", took)
 	}
+	// What waits is left, and not asked again and again over more and more sessions.
+	most := int(db.Pool.Config().MaxConns) + 10
+	if n := dbtest.Get[int](db, `select count(*)::int from pg_stat_activity where usename = $1 and datname = current_database()`, dbtest.Login); n > most {
+		t.Errorf("%d sessions while the queue is locked", n)
+	}
 	if err := n.Health(); err != nil {
 		t.Errorf("Health forgives more than Ready, and says %v", err)
 	}
@@ -285,7 +290,7 @@ func TestHealthGoesByTheFetch(t *testing.T) {
 }
 
 // A network that swallows everything: nothing fails, nothing answers.
-// holds: N3 (a proxy that swallows everything)
+// holds: N3 (a proxy that swallows everything), others-deaf
 func TestHealthOfAStalledConnection(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for half a minute, in which a node counts as healthy")
@@ -337,7 +342,7 @@ func TestARegistryWithOtherMetricsOfTheseNames(t *testing.T) {
 }
 
 // A node whose handlers all ignore the end of their context takes nothing, whatever its heartbeats and claims say.
-// holds: workers-stuck
+// holds: workers-stuck, others-stuck (the metric)
 func TestHealthOfStuckWorkers(t *testing.T) {
 	t.Parallel()
 	for name, mode := range everyMode(nil) {

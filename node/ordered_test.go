@@ -126,6 +126,7 @@ func TestOrderedConsumers(t *testing.T) {
 // holds: ordered (verdicts)
 // What is rejected is a dead letter with all that belongs to the event, and its lane goes on; replayed, it comes at the end of its lane. A
 // consumer that halts stands still instead, until somebody lets it go on; one that is paused gives nothing out.
+// holds: others-poison
 func TestOrderedVerdicts(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)

@@ -214,6 +214,7 @@ func TestServerRestarts(t *testing.T) {
 	}
 }
 
+// holds: others-restart
 func TestRunWaitsForTheDatabase(t *testing.T) {
 	t.Parallel()
 	pool, err := pgxpool.New(t.Context(), "postgres://nobody@127.0.0.1:1/none")
@@ -285,6 +286,7 @@ func (w told) Write(b []byte) (int, error) {
 
 // A server that turned read-only, as a former primary does: connections that were made meanwhile stay read-only, so recovery
 // takes new ones.
+// holds: others-restart
 func TestReadOnlyServer(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)

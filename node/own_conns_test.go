@@ -15,7 +15,7 @@ import (
 )
 
 // What keeps a node alive has connections of its own: a pool that the application has emptied costs neither its heartbeat nor its leases.
-// holds: N7
+// holds: N7, others-sessions
 func TestANodeLivesWhileThePoolIsEmpty(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)

@@ -31,7 +31,7 @@ const (
 )
 
 // An old version runs on beside a new one that knows one type more, and is then stopped: every event is handled once, at its first attempt.
-// holds: D7
+// holds: D7, others-unknown
 func TestRollingDeployLosesNothing(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)

@@ -119,7 +119,7 @@ ignore_startup_parameters = search_path
 // A pooler in transaction mode hands each transaction another session. In each of pgx's modes that does not count on prepared
 // statements that stay, events are emitted, handled, retried and delayed, and all else that a node does is done; wake-ups come over a direct
 // connection.
-// holds: N6, others-pooler
+// holds: N6, others-pooler, others-payloads (there and back)
 func TestThroughATransactionPooler(t *testing.T) {
 	db := newDB(t)
 	through := pgbouncer(t, db)
@@ -273,7 +273,7 @@ func everythingElse(t *testing.T, db *dbtest.DB, n *node.Node, pool *pgxpool.Poo
 
 // A pooler has no sessions to listen in. Wake-ups need a connection beside it, and where there is none polling brings what they would have.
 //
-// holds: N6
+// holds: N6, others-pooler
 func TestWakeUpsBesideAPooler(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

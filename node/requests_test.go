@@ -55,7 +55,7 @@ func quiet(c node.Config) node.Config {
 const nothingLeft = `select not exists (select from pgmq.q_core_events_shop__requests) and not exists (select from core.inbox) and not exists (select from core.dead_letters)`
 
 // R5: each end of a handler is a status.
-// holds: R5
+// holds: R5, others-panics (requests)
 func TestRequestsEndByStatus(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)

@@ -106,7 +106,7 @@ func TestTransactionalEffectAndAckCommitTogether(t *testing.T) {
 }
 
 // The end of a failed attempt, by what the handler did.
-// holds: H1, H6
+// holds: H1, H6, others-panics
 func TestFailedAttempts(t *testing.T) {
 	t.Parallel()
 	type verdict struct{ reason, action string }
@@ -236,7 +236,7 @@ func TestLeasedAckInsideOwnTransaction(t *testing.T) {
 	}
 }
 
-// holds: D3
+// holds: D3, others-lease
 func TestLeaseIsRenewedWhileTheHandlerRuns(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -263,7 +263,7 @@ func TestLeaseIsRenewedWhileTheHandlerRuns(t *testing.T) {
 	}
 }
 
-// holds: D3
+// holds: D3, others-lease
 func TestLostLeaseCancelsAndTheLateResultIsRefused(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -309,6 +309,7 @@ func TestTimeoutIsAFailedAttempt(t *testing.T) {
 	}
 }
 
+// holds: others-poison
 func TestUndecodablePayloadIsNotHandled(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -370,6 +371,7 @@ func TestDelayedEventIsHandledWhenDue(t *testing.T) {
 	db.Wait(`select exists (select from public.effect)`)
 }
 
+// holds: others-unknown
 func TestNodeTakesOnlyItsTypes(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -420,7 +422,7 @@ func TestANodeThatNeverBeganIsStopped(t *testing.T) {
 	}
 }
 
-// holds: N4
+// holds: N4, others-finished
 func TestDrainFinishesWhatRunsAndReleasesTheRest(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -518,7 +520,7 @@ func TestWhatADrainingNodeHasClaimedAheadGoesToAnother(t *testing.T) {
 	}
 }
 
-// holds: N4
+// holds: N4, others-stuck
 func TestHandlerThatIgnoresTheEndDoesNotHoldUpTheExit(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)

@@ -75,7 +75,7 @@ func TestTimerIsWoken(t *testing.T) {
 
 // S1: whoever comes, at once: pg_cron's tick, the tasks' own jobs in pg_cron, three nodes, ticks by hand, firing as pg_cron's role, and
 // people. Twenty slots of 500 tasks, in the middle of which the minute turns, when pg_cron comes.
-// holds: S1 (500 tasks × 20 slots, pg_cron, three nodes, ticks and people at once), S5, S7
+// holds: S1 (500 tasks × 20 slots, pg_cron, three nodes, ticks and people at once), S5, S7, others-upkeep
 func TestEachSlotOnceWhoeverComes(t *testing.T) {
 	t.Parallel()
 	const tasks, slots = 500, 20
@@ -182,7 +182,7 @@ func TestEachSlotOnceWhoeverComes(t *testing.T) {
 
 // S1, S8: the server dies with a firing under way, and stays down for many slots. Nothing is lost, nothing doubled, and each policy
 // does what it says.
-// holds: S1, S8
+// holds: S1, S8, others-missed
 func TestServerDownAcrossSlots(t *testing.T) {
 	t.Parallel()
 	cluster, err := pgdev.StartForTests(t.Context(), pgdev.Options{}, dbtest.BuildTemplate)

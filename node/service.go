@@ -46,8 +46,9 @@ func refuseTwin(before []Service, s Service) error {
 	return nil
 }
 
-// exitMargin is how long after the end of the grace time the node still waits for a service.
-const exitMargin = time.Second
+// exitMargin is how long after the end of the grace time the node still waits for a service: until that has given up what ignores its end, and has
+// said so to the database.
+const exitMargin = svc.Stay + 1500*time.Millisecond
 
 // served is a service of a node that runs: the runner of it.
 type served struct {

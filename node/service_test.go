@@ -224,7 +224,7 @@ func TestWhatAServiceRunsEndsWithTheGrace(t *testing.T) {
 }
 
 // One that ignores the end holds up nobody, with a connection of the node in its hands.
-// holds: N4-services
+// holds: N4-services, others-stuck
 func TestAStuckServiceDoesNotHoldUpTheExit(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -302,7 +302,7 @@ func (l *lane) Work(_ context.Context, limit int) (int, error) {
 
 // A service is a runner of the node as its handlers are: it is woken, judged, given places and grace, and what it can do is known.
 //
-// holds: N4-services (runners)
+// holds: N4-services (runners), others-deaf (lanes, workflows, webhooks)
 func TestAServiceIsARunner(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)

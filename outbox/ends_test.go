@@ -157,3 +157,36 @@ func TestAMessageThatAlwaysEndsItsSession(t *testing.T) {
 		t.Errorf("%d calls, effects %s", calls.Load(), got)
 	}
 }
+
+// A handler that ignores the end of its context holds up the exit no longer than the grace time and a moment, and its lane goes on elsewhere at once.
+// holds: others-stuck (lanes)
+func TestAStuckMessageDoesNotHoldUpTheExit(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	began, forever := make(chan struct{}, 2), make(chan struct{})
+	defer close(forever)
+	hang := func(m *outbox.Item) error {
+		began <- struct{}{}
+		<-forever
+		return nil
+	}
+	tx := outbox.Handle("tx", func(_ context.Context, _ pgx.Tx, m *outbox.Item) error { return hang(m) })
+	leased := outbox.HandleLeased("leased", func(_ context.Context, m *outbox.Item) error { return hang(m) })
+	for _, p := range []*outbox.Processor{tx, leased} {
+		p.Lease = time.Hour
+	}
+	for _, queue := range []string{"tx", "leased"} {
+		register(t, db, queue, 1, quick)
+		enqueue(t, db, queue, "x")
+	}
+	stop := start(t, db, node.Config{Grace: 50 * time.Millisecond}, tx, leased)
+	<-began
+	<-began
+	at := time.Now()
+	stop()
+	if took := time.Since(at); took > 10*time.Second {
+		t.Errorf("the exit took %s", took)
+	}
+	start(t, db, node.Config{Poll: 20 * time.Millisecond}, outbox.Handle("tx", note), outbox.Handle("leased", note))
+	db.Wait("select bool_and(seq = 1) from core.lane_status")
+}

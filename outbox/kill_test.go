@@ -210,6 +210,7 @@ func isClosed(c <-chan struct{}) bool {
 
 // holds: LN7 (kill -9)
 // A message that kills its process is found in few deaths, and is a dead letter then; all others are handled once, in their order.
+// holds: others-killers (lanes)
 func TestAMessageThatKills(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)

@@ -24,6 +24,7 @@ import (
 // holds: LN2
 // Producers whose transactions overlap, commit late and roll back, beside a snapshot that is held and processors whose connections are cut:
 // each committed message is handled once, in numbers without a gap, and each producer's own in their order.
+// holds: others-held (lanes)
 func TestOrderUnderTraffic(t *testing.T) {
 	t.Parallel()
 	for name, strict := range map[string]bool{"snapshots": false, "strict": true} {

@@ -96,6 +96,7 @@ const inOrder = `select coalesce(string_agg(body, ' ' order by n), '') from publ
 // holds: LN6, LN7, LN9
 // A message that fails is retried with what it wrote undone, and holds up its lane; in the end it is a dead letter, and the others went on in
 // their order. Alone and in a batch.
+// holds: others-poison
 func TestPoison(t *testing.T) {
 	t.Parallel()
 	for name, p := range map[string]func(calls *atomic.Int64) *outbox.Processor{
@@ -211,6 +212,7 @@ func TestWakeUp(t *testing.T) {
 
 // holds: LN7 (halt)
 // A lane that halts says so, and goes on when it is told to, with the message or without.
+// holds: others-poison
 func TestHalt(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -274,6 +276,7 @@ func TestAPausedQueue(t *testing.T) {
 
 // holds: LN5
 // Whoever drains finishes what he has in hand, and the next one takes over without a wait for a lease.
+// holds: others-finished (lanes)
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -305,6 +308,7 @@ func TestDrain(t *testing.T) {
 
 // holds: LN5
 // Whose lease ends while he is away changes nothing any more, and the attempt counts.
+// holds: others-lease (lanes)
 func TestALostLease(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)

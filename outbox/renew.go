@@ -9,6 +9,7 @@ import (
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
 	"github.com/nexuspg/nexus/internal/invoke"
+	"github.com/nexuspg/nexus/internal/svc"
 )
 
 // hold is a lane in hand. The lock of the runner guards it.
@@ -26,12 +27,18 @@ func (r *runner) renew(ctx context.Context) {
 	lease := r.p.lease(r.h)
 	ticks := time.NewTicker(min(lease/10, 500*time.Millisecond))
 	defer ticks.Stop()
+	ended := r.h.Handling.Done()
+	var stay <-chan time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-ended:
+			ended, stay = nil, time.After(svc.Stay)
+		case <-stay:
+			r.giveUp(func(*invoke.Call) bool { return true })
 		case now := <-ticks.C:
-			r.giveUp(now)
+			r.giveUp(func(c *invoke.Call) bool { return c.Overdue(now) })
 			r.extend(ctx, now, lease)
 		}
 	}
@@ -85,12 +92,12 @@ func (r *runner) loseLocked(id int32) {
 	}
 }
 
-// giveUp gives up handlers that ignore the end of their context.
-func (r *runner) giveUp(now time.Time) {
+// giveUp gives up handlers that ignore the end of their context: those which are due.
+func (r *runner) giveUp(due func(*invoke.Call) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, k := range r.held {
-		if k.call != nil && k.call.Overdue(now) {
+		if k.call != nil && due(k.call) {
 			k.call.GiveUp()
 		}
 	}

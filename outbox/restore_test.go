@@ -23,6 +23,7 @@ import (
 // holds: LN3 (dump and restore)
 // A dump is restored into another server, and one of that into the first one (NEXUS_TEST_LONG), so that transaction ids are greater once and smaller
 // once. Nothing is handed out and doctor says why, until the lanes are rebased; then each message that was committed is handled once, whatever was in hand, late or new.
+// holds: others-restore (lanes)
 func TestDumpedAndRestored(t *testing.T) {
 	t.Parallel()
 	platform, err := pgdev.Find()

@@ -248,6 +248,7 @@ func TestTheDatabaseRefuses(t *testing.T) {
 }
 
 // Receipts are in the order of the batch and belong to its events, on each kind of handle and in each query mode.
+// holds: others-pooler
 func TestEmitBatchEveryWay(t *testing.T) {
 	db := newDB(t)
 	dbtest.EveryWay(t, db.Pool, func(t *testing.T, q nexus.DBTX) {
@@ -319,6 +320,7 @@ func TestDuplicatesInABatch(t *testing.T) {
 	}
 }
 
+// holds: others-batches
 func TestEmptyBatchDoesNothing(t *testing.T) {
 	called := false
 	e := queue.Emitter{Middleware: []queue.Middleware{{Emit: func(context.Context, []queue.Emission, func(context.Context) error) error {

@@ -11,6 +11,7 @@ import (
 )
 
 // The check in Go and the one in SQL draw the line at the same place, so that a program and psql may emit the same.
+// holds: others-large
 func TestLimitsAreThoseOfSQL(t *testing.T) {
 	database := newDB(t)
 	nested := func(levels int) string { return strings.Repeat(`{"a":[`, levels/2) + strings.Repeat(`]}`, levels/2) }

@@ -12,7 +12,7 @@ import (
 )
 
 // Somebody else's open transaction is named, first of all, with who and since when, to a reader who is no superuser.
-// holds: P2-status
+// holds: P2-status, others-held
 func TestBlockersNameWhoHoldsTheHorizon(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")

@@ -274,7 +274,7 @@ func TestEachNodeGetsEachBroadcastOnce(t *testing.T) {
 }
 
 // An id that was read is not read again while somebody holds an older transaction open: what a look reads does not grow with what came since.
-// holds: broadcast (a held transaction costs nothing)
+// holds: broadcast (a held transaction costs nothing), others-held (broadcasts)
 func TestAHeldTransactionDoesNotSlowBroadcasts(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t)

@@ -232,7 +232,7 @@ func transitions(loc *time.Location) (found []time.Time) {
 	return found
 }
 
-// holds: S4 (50,000 cases, 33 zones, the session's zone changed between)
+// holds: S4 (50,000 cases, 33 zones, the session's zone changed between), others-dst
 func TestNextSlotAgreesWithABruteForceOracle(t *testing.T) {
 	expressions, instants := 5000, 10
 	if testing.Short() {

@@ -14,7 +14,7 @@ import (
 
 // Whatever a program makes when it first needs it is made once by many who need it in the same moment and of whom a third roll back, and
 // whoever committed was told of what is there. Who finds it there takes no lock that others would wait for.
-// holds: others-first-use
+// holds: others-first-use, others-unique (runs, messages)
 func TestFirstUseByMany(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")

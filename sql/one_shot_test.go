@@ -85,7 +85,7 @@ func claimScan(t *testing.T, db *dbtest.DB, limit int) planNode {
 
 // O7: a claim costs by what it claims, not by the tombstones; and while an old snapshot keeps dead entries in the index, by what was
 // due since the floor.
-// holds: O7 (blocks and plan that the claim really had)
+// holds: O7 (blocks and plan that the claim really had), others-held (one-shots)
 func TestTheClaimOfDueEventsStaysFlat(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")

@@ -47,7 +47,7 @@ func noErrors(t *testing.T, errs []error) {
 }
 
 // E2: eight sessions, new keys each round, in any order, a third of the transactions rolled back.
-// holds: E2
+// holds: E2, others-unique, others-deadlocks
 func TestDedupeKeysUnderRollbacks(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")
@@ -118,7 +118,7 @@ func TestDedupeKeysUnderRollbacks(t *testing.T) {
 
 // E2: an expired key is taken over by whoever commits. One who rolls back leaves it to the next, who must not be told of the event
 // that had the key before, since that is as if its own were lost.
-// holds: E2
+// holds: E2, others-unique
 func TestAnExpiredKeyIsFreeAfterARollback(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")
@@ -315,7 +315,7 @@ func TestAnEventIsHeldForASecond(t *testing.T) {
 }
 
 // D1: claimers share nothing, and together they get everything.
-// holds: D1-floor
+// holds: D1-floor, others-claims
 func TestClaimersShareNothing(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")
@@ -465,7 +465,7 @@ func TestASecondReplayWaitsForTheFirst(t *testing.T) {
 }
 
 // NS1: twelve first users of a name.
-// holds: NS1
+// holds: NS1, others-first-use
 func TestCreateNamespaceAtOnce(t *testing.T) {
 	db := dbtest.New(t)
 	noErrors(t, atOnce(t, db, 12, func(ctx context.Context, conn *pgx.Conn, _ int) error {
@@ -533,7 +533,7 @@ func TestSweepFindsLateCommits(t *testing.T) {
 }
 
 // E5: emit notifies only while somebody waits.
-// holds: E5
+// holds: E5, others-notify
 func TestWakeOnlyWhoWaits(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")
@@ -599,7 +599,7 @@ func TestQueueMetricsDoNotWaitForALockedQueue(t *testing.T) {
 }
 
 // I4: one tick at a time; the second leaves at once instead of waiting.
-// holds: I4
+// holds: I4, others-upkeep
 func TestASecondTickLeaves(t *testing.T) {
 	db := dbtest.New(t)
 	db.Exec(`select core.tick()`) // what is overdue is run beside another
@@ -835,7 +835,7 @@ func TestDropAgainstSchedule(t *testing.T) {
 }
 
 // O1: of two that schedule one id the second waits; it gets the same id if the first commits, and writes its own row if not.
-// holds: O1
+// holds: O1, others-unique
 func TestASecondScheduleWaitsForTheFirst(t *testing.T) {
 	const schedule = `select core.schedule_event('shop', 'x', '1', '2040-01-01Z', '{"schedule_id": "aaaaaaaa-0000-0000-0000-000000000001"}')::text`
 	for name, end := range map[string]func(pgx.Tx) error{"commit": commit, "rollback": rollback} {
@@ -855,7 +855,7 @@ func TestASecondScheduleWaitsForTheFirst(t *testing.T) {
 
 // Whoever touches several messages locks them in one order, however they are named and wherever they lie: else a renewal and a settlement,
 // say, deadlock. One that waits for the first holds none of the others.
-// holds: D2-order
+// holds: D2-order, others-deadlocks
 func TestMessagesAreLockedInOneOrder(t *testing.T) {
 	const (
 		n    = 40

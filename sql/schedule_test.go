@@ -9,7 +9,7 @@ import (
 
 // S2: ten thousand tasks that are due in one minute fire in one tick, also with a namespace that is broken and after a week. What it
 // takes is logged, and is a second or two on two free cores; the bound is for machines that do ten other things.
-// holds: S2
+// holds: S2, others-many-tasks
 func TestTenThousandTasksInOneMinute(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes some seconds")

@@ -60,7 +60,7 @@ func startRuns(t *testing.T, db *dbtest.DB, n int) {
 }
 
 // W3: ten sessions that claim at once have each cursor once.
-// holds: W3 (races)
+// holds: W3 (races), others-claims (runs)
 func TestRunsAreClaimedOnce(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")
@@ -114,7 +114,7 @@ func TestALostClaimHasLost(t *testing.T) {
 }
 
 // W7: a signal that meets the beginning of a wait is seen by it, or by the claim that comes after.
-// holds: W7 (races)
+// holds: W7 (races), others-signals
 func TestNoSignalIsLostAtAWait(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")
@@ -200,7 +200,7 @@ func TestACancelMeetsTheLastCommit(t *testing.T) {
 }
 
 // W8: eight branches end at once, and the run goes on once.
-// holds: W8 (races)
+// holds: W8 (races), others-branches
 func TestBranchesJoinOnce(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")

@@ -107,6 +107,7 @@ type subject struct {
 // holds: W2 (random), W4 (random), W7 (random), W8 (random), W9 (random), W10 (random), W13 (random)
 // Random workflows against a plain program: whatever dies, is cut, cancelled, signalled or forked meanwhile, runs end as that does, or as was asked
 // for; what was committed is there once, and what is undone is undone once and in reverse. A seed does one trial again: NEXUS_TEST_SEED=7.
+// holds: others-branches, others-children (killed)
 func TestRandomWorkflows(t *testing.T) {
 	t.Parallel()
 	trials, runs := 1, 20

@@ -378,6 +378,7 @@ func TestEffectsAreTraced(t *testing.T) {
 
 // holds: W6
 // A thousand runs that sleep hold no goroutine, and wake when the clock of the database says so.
+// holds: others-stuck (a sleep is no work)
 func TestSleepers(t *testing.T) {
 	db := newDB(t)
 	w := workflow.New[order, int]("w")
@@ -406,6 +407,7 @@ func TestSleepers(t *testing.T) {
 
 // holds: W7
 // Of two signals of one name one is taken and one kept; one that came first is not lost; who waits in vain goes on after the timeout.
+// holds: others-signals
 func TestSignals(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -597,6 +599,7 @@ func TestChoices(t *testing.T) {
 
 // holds: W9
 // A child that fails fails its step, which is retried with another child; one that is cancelled goes with its parent.
+// holds: others-children
 func TestChildren(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -785,6 +788,7 @@ func TestTimesOfARun(t *testing.T) {
 
 // holds: W5
 // A node that drains finishes the step in hand and gives the run back at once: another one goes on, and nobody died.
+// holds: others-finished (runs)
 func TestDrain(t *testing.T) {
 	leaks(t)
 	db := newDB(t)

@@ -220,6 +220,7 @@ func TestKilledAnywhere(t *testing.T) {
 // holds: W4
 // A process dies in each compensation, wherever the run failed. The one that comes after it goes on there, and nothing is undone twice but what was
 // not journaled.
+// holds: others-undo
 func TestKilledInCompensations(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -286,6 +287,7 @@ func freezing(pool *pgxpool.Pool, freezes bool) *workflow.Workflow[string, strin
 
 // holds: W5
 // A process that freezes in a step and wakes after its lease has ended changes nothing: another one has gone on.
+// holds: others-lease (runs)
 func TestAFrozenProcessChangesNothing(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"leased", "tx"} {

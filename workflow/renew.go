@@ -8,6 +8,8 @@ import (
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
+	"github.com/nexuspg/nexus/internal/invoke"
+	"github.com/nexuspg/nexus/internal/svc"
 )
 
 // headroom is how long before the end of a lease whoever could not renew it stops.
@@ -17,12 +19,18 @@ func headroom(lease time.Duration) time.Duration { return min(2*time.Second, lea
 func (r *runner) renew(ctx context.Context) {
 	ticks := time.NewTicker(min(r.lease/10, 500*time.Millisecond))
 	defer ticks.Stop()
+	ended := r.h.Handling.Done()
+	var stay <-chan time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-ended:
+			ended, stay = nil, time.After(svc.Stay)
+		case <-stay:
+			r.giveUp(func(*invoke.Call) bool { return true })
 		case now := <-ticks.C:
-			r.giveUp(now)
+			r.giveUp(func(c *invoke.Call) bool { return c.Overdue(now) })
 			r.extend(ctx, now)
 		}
 	}
@@ -89,12 +97,12 @@ func (h *hand) lose() {
 	}
 }
 
-// giveUp gives up code that ignores the end of its context.
-func (r *runner) giveUp(now time.Time) {
+// giveUp gives up code that ignores the end of its context: that which is due.
+func (r *runner) giveUp(due func(*invoke.Call) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for h := range r.hands {
-		if h.call != nil && h.call.Overdue(now) {
+		if h.call != nil && due(h.call) {
 			h.call.GiveUp()
 		}
 	}

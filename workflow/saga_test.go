@@ -118,6 +118,7 @@ func undone(fails string) (all []string) {
 
 // holds: W4
 // Every step fails once for good, and what was done before is undone in reverse, each once.
+// holds: others-undo
 func TestSaga(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -164,6 +165,7 @@ func surely(fails string) []string {
 // holds: W4
 // Wherever the run fails, each compensation fails at first, and fails for good: then the run is stuck, a dead letter says so, and Retry goes on with it.
 // That processes die in them is TestKilledInCompensations.
+// holds: others-undo
 func TestCompensationsThatFail(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)

@@ -290,6 +290,7 @@ func TestInputsOfAnyType(t *testing.T) {
 
 // holds: W12 (far too much)
 // What is too long for Postgres to read it is refused before it is sent.
+// holds: others-large (results of steps)
 func TestFarTooMuch(t *testing.T) {
 	if _, err := encode("commit_steps", "result", strings.Repeat("x", mostBytes)); !refused(err) || !strings.Contains(err.Error(), "134217730 bytes") {
 		t.Error(err)

@@ -30,6 +30,7 @@ func ordered(db *dbtest.DB, version int, names ...string) *workflow.Workflow[ord
 
 // holds: W11
 // A run goes on with new code that begins as it has begun, and is left alone by code that does not.
+// holds: others-unknown (runs), others-new-code
 func TestNewCode(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
@@ -107,6 +108,7 @@ func TestConcurrency(t *testing.T) {
 
 // holds: W14
 // Before a deploy new code can be asked which runs it does not fit, and that registers nothing.
+// holds: others-new-code
 func TestCheckBeforeADeploy(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)

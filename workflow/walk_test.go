@@ -162,6 +162,7 @@ func tree(t *rapid.T) *flow {
 // holds: W2 (walker), W8 (walker)
 // Whatever the tree is, and in whichever order branches go on, each step runs once and under the same key as in a plain program; and the order that
 // is journaled is the order of the declaration, as far as that is one.
+// holds: others-branches
 func TestTheWalkerDoesAsAPlainProgram(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

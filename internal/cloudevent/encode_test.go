@@ -45,6 +45,7 @@ func TestEncode(t *testing.T) {
 }
 
 // Whatever a payload is, it arrives as it is.
+// holds: others-payloads (webhooks)
 func TestEncodeKeepsThePayload(t *testing.T) {
 	t.Parallel()
 	for _, payload := range []string{`null`, `1`, `"text"`, `[]`, `{}`, `1e308`, strings.Repeat("[", 900) + strings.Repeat("]", 900)} {

@@ -88,7 +88,7 @@ func TestAnExchangeThatTimesOut(t *testing.T) {
 }
 
 // A handler whose lease is lost is told soon, and its result is refused.
-// holds: lease-keeper
+// holds: lease-keeper, others-lease
 func TestALeaseThatIsLostWhileItsHandlerRuns(t *testing.T) {
 	var causes chan error // made in the bubble, or nobody waits durably
 	looping(t, 1, []*handlers.Handler{leasedHandler("*", func(ctx context.Context, _ *nexus.Delivery) error {

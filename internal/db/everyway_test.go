@@ -125,6 +125,7 @@ func fields(r *row) (all []any) {
 
 // TestArraysOfAnyLength sends documents and gets numbers back, the way a batch of events does, once with one and once with
 // 10,000.
+// holds: others-batches
 func TestArraysOfAnyLength(t *testing.T) {
 	everyWay(t, func(t *testing.T, q nexus.DBTX) {
 		t.Helper()

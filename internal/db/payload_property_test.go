@@ -21,6 +21,7 @@ import (
 
 // Whatever passes the check, Postgres takes and gives back with every digit; and but for the limits that are the module's
 // own, whatever the check refuses, Postgres would refuse too.
+// holds: others-payloads
 func TestPayloadAgreesWithPostgres(t *testing.T) {
 	conn := connect(t, pgx.QueryExecModeCacheStatement)
 	rapid.Check(t, func(r *rapid.T) {

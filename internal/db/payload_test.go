@@ -53,6 +53,7 @@ func TestPayloadIsWritten(t *testing.T) {
 	}
 }
 
+// holds: others-payloads
 func TestPayloadIsRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		payload any

@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// Stay is how long user code may go on after the end of [Host].Handling. Then it is given up, and what it had in hand is given back.
+const Stay = 500 * time.Millisecond
+
 // Serve is a runner of one long call. f works until its context ends, when the node begins to drain, or until there is no more to do; what it runs
 // may finish, see [Host.Handling]. An error ends the node, unless the database is away or cannot do it just now: then f is called again.
 func Serve(h *Host, f func(ctx context.Context) error) Runner {

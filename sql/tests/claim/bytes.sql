@@ -1,5 +1,5 @@
 -- D1: a claim takes no more than about 32 MB, and always one
--- holds: D1-types
+-- holds: D1-types, others-large
 select core.create_namespace('shop');
 insert into pgmq.q_core_events_shop (vt, message)
 select core.now(), jsonb_build_object('eventType', 'a', 'pad', p.pad) from (select string_agg(md5(g::text), '') as pad from generate_series(1, 375000) g) p, generate_series(1, 4);

@@ -1,5 +1,5 @@
 -- D1, D4, D6
--- holds: D1-floor, D6
+-- holds: D1-floor, D6, others-claims
 select core.create_namespace('shop');
 select core.emit_batch('shop', array['a', 'b', 'a', 'c.d'], array['1', '2', '3', '4']::jsonb[]);
 create temporary table c1 as select * from core_node.claim('core_events_shop', '{a}', '{0}', 10, '30 s');

@@ -1,5 +1,5 @@
 -- H3: under leases, whatever may have killed a process goes alone
--- holds: H3-deaths, alone-left
+-- holds: H3-deaths, alone-left, others-claims
 select core.create_namespace('shop');
 update nexus_test.clock set frozen = clock_timestamp();
 select core.emit_batch('shop', array_fill('a'::text, array[10]), array_fill('1'::jsonb, array[10]));

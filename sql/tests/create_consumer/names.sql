@@ -1,5 +1,5 @@
 -- NS2, NS3: names of consumers and their queues
--- holds: NS2, NS3
+-- holds: NS2, NS3, others-names
 select core.create_namespace('shop'), core.create_namespace(repeat('s', 30));
 select throws_ok(format('select core.create_consumer(''shop'', %L, ''{*}'')', n), 'NX008', null, 'refuses ' || quote_literal(n))
   from unnest(array['', 'Mail', '1mail', 'a__b', 'a-', 'x_dlq', 'x_p12', 'nexus', 'a.b', 'ü', repeat('a', 31), 'default']) n;

@@ -1,5 +1,5 @@
 -- NS2, NS3, NS4: which names there can be, and that two names never share a queue.
--- holds: NS2, NS3, NS4
+-- holds: NS2, NS3, NS4, others-names
 select throws_ok(format('select core.create_namespace(%L)', n), 'NX001', null, 'refuses ' || quote_literal(n))
   from unnest(array['', ' ', 'Shop', '1shop', 'a__b', 'a-_b', 'a_', 'a-', 'x_dlq', 'x-dlq', 'x_pkey', 'x_vt_idx', 'x_msg_id_seq', 'x_default', 'x_p12',
                     'nexus', 'a.b', 'a;b', 'a"b', 'a''b', 'ü', repeat('a', 31), E'a\nb']) n;

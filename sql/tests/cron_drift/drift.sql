@@ -1,5 +1,5 @@
 -- S12: what somebody did to the jobs of Nexus in pg_cron is found, and mended or named.
--- holds: S12-cron
+-- holds: S12-cron, others-gone-tasks, others-restore (a copy that fires)
 create temporary table has as select exists (select from pg_extension where extname = 'pg_cron') as cron;
 create function pg_temp.harm(p_sql text) returns void language plpgsql as $$ begin if (select cron from has) then execute p_sql; end if; end $$;
 create function pg_temp.drift() returns text language sql as $$

@@ -1,5 +1,5 @@
 -- Who waits for a queue is called once a statement that puts something there, and not for what goes elsewhere or comes later.
--- holds: E5
+-- holds: E5, others-notify
 select core.create_namespace('shop');
 create function pg_temp.consumer(p_name text, p_patterns text[]) returns void language plpgsql as $$
 declare v_id integer;

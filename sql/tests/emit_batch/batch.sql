@@ -1,4 +1,4 @@
--- holds: E1, E2
+-- holds: E1, E2, others-batches
 select core.create_namespace('shop');
 create temporary table r as select * from core.emit_batch('shop', array['a', 'b', 'c', 'd'], array['1', '2', '3', '4']::jsonb[],
   array['{"dedupe_key": "k"}', '{"dedupe_key": "k"}', '{"delay": "1h"}', null]::jsonb[]) with ordinality;

@@ -1,4 +1,5 @@
 -- What is wrong is named as its caller knows it, and a name that is one slip away is asked for before a new namespace is made.
+-- holds: others-names
 create temporary table e (n int, field text, hint text);
 create function pg_temp.fails(p_n int, p_sql text) returns void language plpgsql as $f$
 declare v_field text; v_hint text;

@@ -1,5 +1,5 @@
 -- S8: late slots fire, one by one; old ones by policy; the rest is one row.
--- holds: S8
+-- holds: S8, others-pile, others-missed
 select core.create_namespace('shop');
 update nexus_test.clock set frozen = '2026-12-01 12:00:30Z';
 select core.schedule_task('shop', p.misfire, '* * * * *', 'x', '{}', jsonb_build_object('misfire', p.misfire) || case p.misfire when 'backfill' then '{"backfill": 3}' else '{}'::jsonb end)

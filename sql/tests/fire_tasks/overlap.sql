@@ -1,5 +1,5 @@
 -- S9: a slot is open until each delivery of its event is acked, rejected, buried or purged.
--- holds: S9, S11
+-- holds: S9, S11, others-pile
 select core.create_namespace('shop');
 update nexus_test.clock set frozen = '2026-12-01 12:00:30Z';
 select core.schedule_task('shop', p, '* * * * *', p, '{}', jsonb_build_object('overlap', p)) from unnest(array['allow', 'skip', 'queue_one']) p;

@@ -1,5 +1,5 @@
 -- Lanes: what waits, how old it is, and which do not go on, of one namespace
--- holds: metrics (lanes)
+-- holds: metrics (lanes), others-poison (the lag)
 update nexus_test.clock set frozen = clock_timestamp();
 select core.create_namespace('shop'), core.create_namespace('mall');
 select is(core_node.metrics_sample('shop') -> 'lanes', '[]', 'no queue has lanes');

@@ -1,5 +1,5 @@
 -- S4, worked out by hand from the zones' rules. Each line: expression, zone, after, the next slot, in UTC.
--- holds: S3-every, S4 (by hand)
+-- holds: S3-every, S4 (by hand), others-dst
 select is(core_private.next_slot(core_private.compile_cron(e), z, a::timestamptz) at time zone 'UTC', w::timestamp, format('%s %s after %s: %s', e, z, a, why))
   from (values
     ('30 2 * * *', 'Europe/Berlin', '2026-03-28 12:00Z', '2026-03-29 01:30', 'no 02:30: the offset before the gap makes it 03:30'),

@@ -1,5 +1,5 @@
 -- D7: unhandled_after is counted while a node of the consumer lives
--- holds: D7-given-up
+-- holds: D7-given-up, others-unknown
 select core.create_namespace('shop', '{"unhandled_after": "10 min"}');
 create function pg_temp.run(p_shift interval) returns text language plpgsql as $$
 begin

@@ -1,5 +1,5 @@
 -- bounds of other people's tables are no times, and are not taken for any; names need not say what a partition is
--- holds: P2
+-- holds: P2, others-months
 create table public.readings (id bigint) partition by range (id);
 create table public.readings_0 partition of public.readings for values from (0) to (1000);
 create table public.words (w text) partition by range (w);

@@ -1,5 +1,5 @@
 -- boundaries are UTC whoever runs it; rows in the default partition are reported and repaired
--- holds: P2-peek, I4
+-- holds: P2-peek, I4, others-months
 set local timezone = 'America/New_York';
 create function pg_temp.not_utc() returns text language sql as $$
   select string_agg(partition_name, ' ') from core.partitions where not is_default and (extract(day from from_time at time zone 'UTC') <> 1 or extract(hour from from_time at time zone 'UTC') <> 0) $$;

@@ -1,5 +1,5 @@
 -- D5
--- holds: D5, hostile-arguments
+-- holds: D5, hostile-arguments, others-backoff
 select is((select count(*)::int from unnest(array[-1, 0, 1, 2, 10, 63, 64, 1000, 2147483647]) n, unnest(array['exponential', 'linear', 'constant']) s, unnest(array[0, 0.5, 1]) r, unnest(array[0, 0.2, 1]) j
             where core_node.retry_delay(jsonb_build_object('shape', s, 'base', '30 days', 'max', '30 days', 'jitter', j), n, r) not between interval '0' and interval '30 days'), 0, 'never negative, never above max');
 select is(array(select core_node.retry_delay('{"jitter": 0}', n) from generate_series(1, 10) n)::text[], array['00:00:01', '00:00:02', '00:00:04', '00:00:08', '00:00:16', '00:00:32', '00:01:04', '00:02:08', '00:04:16', '00:05:00'], 'the default doubles from 1 s to 5 min');

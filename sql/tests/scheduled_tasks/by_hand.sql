@@ -1,5 +1,5 @@
 -- S6, S11: plain statements are checked as calls are, and take effect at once.
--- holds: S6, S11
+-- holds: S6, S11, others-gone-tasks
 select core.create_namespace('shop'), core.create_namespace('vault', '{"restricted": true}');
 create role tap_op in role nexus_operator; create role tap_reader in role nexus_reader;
 grant usage on schema tap to tap_op, tap_reader; grant execute on all functions in schema tap to tap_op, tap_reader;

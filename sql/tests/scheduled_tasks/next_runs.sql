@@ -1,4 +1,5 @@
 -- The preview is what fires, within the bounds of the task; readers see it where they may.
+-- holds: others-dst (the preview)
 select core.create_namespace('shop'), core.create_namespace('vault', '{"restricted": true}');
 create role tap_reader in role nexus_reader; grant usage on schema tap to tap_reader; grant execute on all functions in schema tap to tap_reader; grant all on all tables in schema pg_temp to tap_reader; grant all on all sequences in schema pg_temp to tap_reader;
 update nexus_test.clock set frozen = '2026-12-01 12:00:30Z';

@@ -1,5 +1,5 @@
 -- S5, S6, S14: a task has a job of its own in pg_cron, made and removed in the same transaction, up to a cap.
--- holds: S5, S6, S14
+-- holds: S5, S6, S14, others-commands
 create temporary table has as select exists (select from pg_extension where extname = 'pg_cron') as cron;
 select core.create_namespace('shop'), core.create_namespace('vault', '{"restricted": true}');
 create function pg_temp.jobs() returns text language sql as $$

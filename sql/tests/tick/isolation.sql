@@ -1,5 +1,5 @@
 -- I4
--- holds: I4
+-- holds: I4, others-upkeep
 update nexus_test.clock set frozen = clock_timestamp();
 update core_private.sweeps set last_started_at = null;
 select core_private.register_sweep('bad', '1 / 0', '1 second', 'tick', 5);

@@ -1,6 +1,6 @@
 -- W6: what a claim reads does not grow with how many are due, nor with what was claimed before and nobody has vacuumed.
 -- This script is one transaction: none of its dead rows can be taken away, as where somebody holds a snapshot.
--- holds: W6 (pages read by a claim with 20,000 due and 10,000 dead)
+-- holds: W6 (pages read by a claim with 20,000 due and 10,000 dead), others-held (runs)
 select core.create_namespace('shop');
 create or replace function core_private.now() returns timestamptz language sql stable as $$ select '2030-01-01T12:00:00Z'::timestamptz $$;
 create temporary table d as select core_node.register_workflow('shop', 'w', 1, '[{"name": "a", "kind": "step"}]') as def;

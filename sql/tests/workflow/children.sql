@@ -1,5 +1,5 @@
 -- Runs as steps of runs: begun with the step, answered once, cancelled along; and runs that go on as new ones.
--- holds: W9
+-- holds: W9, others-children
 select core.create_namespace('shop');
 create temporary table now_is (t timestamptz); insert into now_is values ('2030-01-01T00:00:00Z'); grant all on now_is to public;
 create or replace function core_private.now() returns timestamptz language sql stable as $$ select t from pg_temp.now_is $$;

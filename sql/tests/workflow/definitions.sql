@@ -1,5 +1,5 @@
 -- Code that changed under runs: what fits is taken over, what does not is named, and nodes get only what they have.
--- holds: W11
+-- holds: W11, others-new-code
 select core.create_namespace('shop');
 create temporary table now_is (t timestamptz); insert into now_is values ('2030-01-01T00:00:00Z'); grant all on now_is to public;
 create or replace function core_private.now() returns timestamptz language sql stable as $$ select t from pg_temp.now_is $$;

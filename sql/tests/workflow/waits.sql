@@ -1,5 +1,5 @@
 -- Sleeps, signals and their timeouts, retries and deaths, by the database's clock.
--- holds: W3, W6, W7
+-- holds: W3, W6, W7, others-killers (steps: parked)
 select core.create_namespace('shop');
 create temporary table now_is (t timestamptz); insert into now_is values ('2030-01-01T00:00:00Z'); grant all on now_is to public;
 create or replace function core_private.now() returns timestamptz language sql stable as $$ select t from pg_temp.now_is $$;

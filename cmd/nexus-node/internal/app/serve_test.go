@@ -229,7 +229,7 @@ func TestRunRefusesAnotherSchema(t *testing.T) {
 
 // Events are taken only where that is asked for, and only by a token of the database.
 //
-// holds: ingress
+// holds: ingress, others-open
 func TestIngressIsAskedFor(t *testing.T) {
 	db := dbtest.New(t)
 	db.Namespace("shop")

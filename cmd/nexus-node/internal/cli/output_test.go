@@ -63,7 +63,7 @@ func TestEmptyLists(t *testing.T) {
 }
 
 // What somebody emitted does not reach the terminal as a command, and is the same value to a program.
-// holds: json-terminal
+// holds: json-terminal, others-text
 func TestJSONControlsNoTerminal(t *testing.T) {
 	hostile := "\x1b[2J\x07 \u007f \u009b31m \u202e\u2066 \u200b \ufeff \u2028 \U000e0041 é 漢"
 	var out bytes.Buffer

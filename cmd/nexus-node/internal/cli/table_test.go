@@ -32,7 +32,7 @@ func TestAgo(t *testing.T) {
 }
 
 // Every list is on the terminal's lines, in relative times, and sends none of what others wrote as a command; a pipe gets all of it.
-// holds: terminal (every list)
+// holds: terminal (every list), others-text
 func TestHostileTextAtATerminal(t *testing.T) {
 	db, s := threeOfAll(t)
 	const hostile = "\x1b[2J\x1b]0;title\a two\nlines\r\u202e\u2066 \u200b\u009b31m 漢字 "

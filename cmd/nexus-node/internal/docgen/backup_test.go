@@ -17,7 +17,7 @@ var shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
 
 // The lines of the guide run as they are written, in one shell, on a server of their own: they end with its roles gone. Between
 // restore and upgrade the restored database has to work.
-// holds: docs
+// holds: docs, others-restore
 func TestBackupGuideRuns(t *testing.T) {
 	platform, err := pgdev.Find()
 	if err != nil {
