@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/nexuspg/nexus/internal/pgdev"
 	"github.com/nexuspg/nexus/migrate"
 )
 
@@ -105,6 +106,28 @@ func TestNothingIsLeft(t *testing.T) {
 	if !errors.As(err, &pg) || pg.Code != "3D000" {
 		t.Errorf("the database of a test that has ended: %v; want 3D000", err)
 	}
+}
+
+// A server that outlives an edit of the SQL has the template of before.
+func TestAnotherTemplateIsBuiltAnew(t *testing.T) {
+	conn, err := pgx.Connect(t.Context(), URL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	is := func(want bool) {
+		t.Helper()
+		if built, err := isBuilt(t.Context(), conn); err != nil || built != want {
+			t.Errorf("the template is as this program builds it: %v, %v", built, err)
+		}
+	}
+	is(true)
+	admin(t, URL(t), "comment on database "+pgdev.TemplateDatabase+" is 'another'")
+	is(false)
+	if err := ensureTemplate(t.Context(), URL(t)); err != nil {
+		t.Fatal(err)
+	}
+	is(true)
 }
 
 func TestClonesOfKilledTestsAreDropped(t *testing.T) {

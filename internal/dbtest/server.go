@@ -106,6 +106,9 @@ func ensureTemplate(ctx context.Context, url string) error {
 	if err := dropLeftClones(ctx, conn, clonePrefix, time.Hour); err != nil {
 		return fmt.Errorf("drop databases that killed tests left: %w", err)
 	}
+	if built, err := isBuilt(ctx, conn); built || err != nil {
+		return err
+	}
 	return BuildTemplate(ctx, url)
 }
 

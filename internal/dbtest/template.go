@@ -2,8 +2,11 @@ package dbtest
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"net/url"
+	"os"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -79,7 +82,36 @@ do $$ declare e text; begin
 		insert into nexus_test.clock default values;
 	end if;
 end $$`)
+	if err != nil {
+		return err
+	}
+	mark, err := fingerprint()
+	if err != nil {
+		return err
+	}
+	_, err = pool.Exec(ctx, "comment on database "+pgdev.TemplateDatabase+" is '"+strings.ReplaceAll(mark, "'", "''")+"'")
 	return err
+}
+
+// fingerprint is of all that BuildTemplate puts into the template, but for its own few lines.
+func fingerprint() (string, error) {
+	h := sha256.New()
+	if err := migrate.Dump(h, 0); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%x %s", h.Sum(nil), os.Getenv(EnvPgmq)), nil
+}
+
+// isBuilt says that the template was built of what this program would build it of. Each package asks, and to compare all of it takes longer.
+func isBuilt(ctx context.Context, conn *pgx.Conn) (bool, error) {
+	mark, err := fingerprint()
+	if err != nil {
+		return false, err
+	}
+	var built bool
+	err = conn.QueryRow(ctx, `select coalesce((select shobj_description(oid, 'pg_database') = $2 from pg_database where datname = $1), false)`,
+		pgdev.TemplateDatabase, mark).Scan(&built)
+	return built, err
 }
 
 // replaceClock makes the database clock one that tests move. A function, not a setting, so that nobody but the owner can.
