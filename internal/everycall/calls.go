@@ -283,6 +283,15 @@ func (r Routine) Call(p Place, other map[string]string) string {
 	return p.Fill(r.Schema + "." + r.Name + "(" + strings.Join(args, ", ") + ")")
 }
 
+// Signature is its name with the types of its arguments.
+func (r Routine) Signature() string {
+	types := make([]string, len(r.Arguments))
+	for i, a := range r.Arguments {
+		types[i] = a.Type
+	}
+	return r.Schema + "." + r.Name + "(" + strings.Join(types, ",") + ")"
+}
+
 // Routines are the functions of core and core_node that the database has. It is an error if one is in no list, or a list has one that is gone.
 func Routines(t testing.TB, db *dbtest.DB) []Routine {
 	t.Helper()
