@@ -92,7 +92,7 @@ func TestStepsAreTracedAndCounted(t *testing.T) {
 	}
 	for name, want := range map[string]float64{
 		"step_duration_seconds shop ack w": 2, "step_duration_seconds shop retry w": 1, "step_duration_seconds shop reject w": 1,
-		"runs shop failed": 1, "runs shop open": 0, "due_lag_seconds shop": 0, "runs_stranded shop": 0,
+		"runs shop failed": 1, "runs shop open": 0, "due_lag_seconds shop": 0, "runs_stranded shop": 0, "runs_parked shop": 0,
 	} {
 		if got, there := values[name]; !there || got != want {
 			t.Errorf("%s is %v, want %v", name, got, want)

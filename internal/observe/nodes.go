@@ -64,6 +64,7 @@ type sample struct {
 		Runs     map[string]float64 `json:"runs"` // by status
 		DueLag   float64            `json:"due_lag_seconds"`
 		Stranded float64            `json:"stranded"`
+		Parked   float64            `json:"parked"`
 	} `json:"workflows"`
 	Broadcasts struct { // zero where no node handles any
 		Lag    float64 `json:"lag_seconds"`
@@ -174,6 +175,7 @@ func (m *Metrics) collectNodes(ch chan<- prometheus.Metric) {
 			}
 			gauge(telemetry.WorkflowDueLag, flows.DueLag, name)
 			gauge(telemetry.WorkflowStranded, flows.Stranded, name)
+			gauge(telemetry.WorkflowParked, flows.Parked, name)
 		}
 		gauge(telemetry.QueuesLost, found.LostQueues, name)
 		gauge(telemetry.BroadcastLag, found.Broadcasts.Lag, name)

@@ -118,6 +118,8 @@ var (
 		"Time since the oldest run was due that no node has taken, among those whose workflow a live node has.", nil}
 	WorkflowStranded = Metric{"nexus_workflow_runs_stranded", Gauge, perSpace,
 		"Runs that have not ended and go by a form of their workflow that no live node has; 10,001 means that many or more. core.workflow_waits says why.", nil}
+	WorkflowParked = Metric{"nexus_workflow_runs_parked", Gauge, perSpace,
+		"Runs, and branches of runs, in which processes died again and again, and which wait for somebody to retry or cancel them; 10,001 means that many or more.", nil}
 	BroadcastLag = Metric{"nexus_broadcast_lag_seconds", Gauge, perSpace,
 		"Age of the oldest broadcast that a live node of the namespace has not handled; 0 where there is none, or no node handles broadcasts.", nil}
 	BroadcastsMissed = Metric{"nexus_broadcasts_missed", Gauge, perSpace,
@@ -149,6 +151,6 @@ func Metrics() []Metric {
 		HandlerDuration, HandlersRunning, PickupLag, ClaimBatch, LaneMessages, Requests, RequestDuration, StepDuration,
 		HeartbeatAge, FetchAge, Ready, HandlersStuck,
 		QueueMessages, QueueOldest, QueuesLost, DeadLetters, DeadLettersClaimed, AbandonedExecutions, Triggers, TriggerDrops, BroadcastLag, BroadcastsMissed,
-		WorkflowRuns, WorkflowDueLag, WorkflowStranded, LaneLag, LaneLagSeconds, LanesBlocked, LaneBlocked, LanePartitions, SweepAge, SweepInterval, SweepFailures, SampleAge,
+		WorkflowRuns, WorkflowDueLag, WorkflowStranded, WorkflowParked, LaneLag, LaneLagSeconds, LanesBlocked, LaneBlocked, LanePartitions, SweepAge, SweepInterval, SweepFailures, SampleAge,
 	}
 }

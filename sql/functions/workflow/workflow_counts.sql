@@ -42,6 +42,12 @@ begin
                       from unnest(v_defs) d(def_id)
                       join core_private.workflow_runs r on r.def_id = d.def_id and r.finished_at is null
                      where d.def_id <> all (v_live)
+                     limit 10001) x),
+        'parked', (
+            select count(*)
+              from (select
+                      from unnest(v_defs) d(def_id)
+                      join core_private.workflow_cursors c on c.def_id = d.def_id and c.state = 'P'
                      limit 10001) x));
 end $$;
-comment on function core_private.workflow_counts(text) is 'The runs of a namespace by status, for how many seconds the oldest one has been due that a live node could take, and how many go by a definition that no live node has; each counted up to 10,001. NULL: there is no workflow.';
+comment on function core_private.workflow_counts(text) is 'The runs of a namespace by status, for how many seconds the oldest one has been due that a live node could take, how many go by a definition that no live node has, and how many runs and branches are parked, since processes died in them; each counted up to 10,001. NULL: there is no workflow.';

@@ -12,7 +12,7 @@ insert into core_private.node_capabilities (node_id, incarnation, kind, consumer
 create temporary table r as select (core.start_workflow('shop', 'order', '{"card": 42}', '{"timeout": "1 day", "tags": ["vip"]}')).run_id; grant all on r to public;
 select core.start_workflow('shop', 'order', p_options => '{"delay": "2 h"}'), core.start_workflow('shop', 'gone');
 update now_is set t = t + interval '40 s';
-select is(core_private.workflow_counts('shop') #- '{runs,cancelled}' #- '{runs,timed_out}' #- '{runs,completed}' #- '{runs,failed}', '{"runs": {"open": 3, "compensating": 0, "compensation_failed": 0}, "due_lag_seconds": 40.000000, "stranded": 1}', 'counted: what is due and nobody takes, what is of code that nobody has');
+select is(core_private.workflow_counts('shop') #- '{runs,cancelled}' #- '{runs,timed_out}' #- '{runs,completed}' #- '{runs,failed}', '{"runs": {"open": 3, "compensating": 0, "compensation_failed": 0}, "due_lag_seconds": 40.000000, "stranded": 1, "parked": 0}', 'counted: what is due and nobody takes, what is of code that nobody has');
 create temporary table c as select * from core_node.claim_runs('shop', array[(select def from d)], 'n', 1, '30 s');
 select is((core_private.workflow_counts('shop') ->> 'due_lag_seconds')::numeric, 0::numeric, 'what somebody has is not late');
 select is((select outcome from c, core_node.wait_step(c.run_id, '', c.epoch, c.token, 0, 1, 'nap', '{1}', 'sleep', '1 h')), 'waits', 'it sleeps');
@@ -30,3 +30,13 @@ select is((select (w.input, w.result, w.tags)::text from core.workflow_runs w jo
 reset session authorization; set session authorization t_operator; set search_path = tap, pg_catalog;
 select is((select (w.input ->> 'card', w.result ->> 'secret')::text from core.workflow_runs w join r using (run_id)), '(42,1)', 'who operates does'),
        is((select s.result ->> 'secret' from core.workflow_steps s join r using (run_id) where key = 'a'), '2', 'of steps as well');
+-- processes die in one
+reset session authorization; set search_path = tap, pg_catalog;
+create temporary table p as select (core.start_workflow('shop', 'order')).run_id;
+create function pg_temp.parked() returns int language sql as $$ select (core_private.workflow_counts('shop') ->> 'parked')::int $$;
+update core_private.workflow_cursors set deaths = 10, token = gen_random_uuid(), due_at = core.now() where run_id = (select run_id from p);
+select is(pg_temp.parked(), 0, 'it goes on ten times');
+select core_node.claim_runs('shop', array[(select def from d)], 'n', 10, '30 s');
+select is(pg_temp.parked(), 1, 'what processes died in too often is counted');
+select core.retry_workflow(run_id) from p;
+select is(pg_temp.parked(), 0, 'until somebody has it go on');
