@@ -131,8 +131,11 @@ func (r *runner) gather(carried []*commit) (group []*commit, more bool) {
 			continue
 		default:
 		}
+		if len(group) >= groupFew { // the more there are the less a flush costs each, and the database had better begin
+			return group, true
+		}
 		wait, landed := r.together.coming(time.Now())
-		if wait <= 0 || landed != nil && (len(group) >= groupFew || !group[len(group)-1].quick) {
+		if wait <= 0 || landed != nil && !group[len(group)-1].quick {
 			return group, true
 		}
 		c, came := r.expect(wait, landed)
