@@ -99,6 +99,7 @@ func (b *bench) all(ctx context.Context) error {
 		{"emit single, 10 consumers of which 1 matches, against that 1", b.emitTo(10), "one", b.emitTo(1)},
 		{"emit batch of 1,000, 10 consumers of which 1 matches, against that 1", b.emitBatchTo(10), "one", b.emitBatchTo(1)},
 		{"request to reply, one caller, against the pickup of an event (one in the median)", b.requests, "pickup", b.pickups},
+		{"outbox, enqueue single, 4 connections, against emit single", b.enqueue(1), "emit", b.emitBy(1)},
 		{"outbox, enqueue by 20, 4 connections, against emit by 20", b.enqueue(20), "emit", b.emitBy(20)},
 		{"outbox, enqueue by 100, 4 connections, against emit by 100", b.enqueue(100), "emit", b.emitBy(100)},
 		{"outbox, end to end, 8 lanes leased, by 20, against enqueue alone", b.endToEnd(20), "enqueue", b.enqueue(20)},

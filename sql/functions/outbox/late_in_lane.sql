@@ -14,18 +14,18 @@ as $$
 declare
     v_from bigint := pg_snapshot_xmax(p_lane.done)::text::bigint;
     v_next bigint := p_lane.done_next::text::bigint;
+    v_late xid8[] := '{}';
 begin
-    if v_from >= v_next then
-        return array(
+    if pg_snapshot_xmin(p_lane.done) < pg_snapshot_xmax(p_lane.done) then
+        v_late := array(
             select x
               from pg_snapshot_xip(p_lane.done) x
              where p_seen is null or pg_visible_in_snapshot(x, p_seen));
+    end if;
+    if v_from >= v_next then
+        return v_late;
     elsif v_next - v_from <= 64 then
-        return array(
-            select x
-              from pg_snapshot_xip(p_lane.done) x
-             where p_seen is null or pg_visible_in_snapshot(x, p_seen)
-             union all
+        return v_late || array(
             select u.x
               from (select g::text::xid8 as x from generate_series(v_from, v_next - 1) g offset 0) u
              where (p_seen is null or pg_visible_in_snapshot(u.x, p_seen))
@@ -34,12 +34,8 @@ begin
                      where m.xid = u.x and m.lane_id = p_lane.lane_id and m.id <= p_lane.done_floor
                      limit 1));
     end if;
-    return array(
-        select x
-          from pg_snapshot_xip(p_lane.done) x
-         where p_seen is null or pg_visible_in_snapshot(x, p_seen)
-         union
-        select m.xid
+    return v_late || array(
+        select distinct m.xid
           from core_private.lane_messages m
          where m.lane_id = p_lane.lane_id and m.id <= p_lane.done_floor
            and m.xid >= pg_snapshot_xmax(p_lane.done) and m.xid < p_lane.done_next
