@@ -40,7 +40,7 @@ begin
                             on k.kind = case when l.body is null then 'ordered' else 'outbox' end
                            and c.consumer_id = k.consumer_id and c.generation = k.generation
                            and c.lane = coalesce(
-                               (core_private.lanes_of_keys(array[l.ordering_key], k.lanes))[1],
+                               core_private.lane_of_key(l.ordering_key, k.lanes),
                                l.lane % k.lanes, 0)
                          where l.dead_letter_id = any (r.ids)
                          order by l.dead_letter_id) d),

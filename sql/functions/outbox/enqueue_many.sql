@@ -60,8 +60,8 @@ begin
               from unnest(p_dedupe_keys) with ordinality u(k, n)
              order by u.n);
     end if;
-    v_lanes := core_private.lanes_of_keys(p_keys, v_queue.lanes);
     if v_queue.is_strict then
+        v_lanes := core_private.lanes_of_keys(p_keys, v_queue.lanes);
         -- The first number is the outbox's own, so that nobody else's locks are met.
         perform pg_advisory_xact_lock(-1316159060, x.lane_id)
            from (
@@ -73,7 +73,7 @@ begin
     end if;
     return query
         with drawn as materialized (
-            select u.*,
+            select u.*, core_private.lane_of_key(u.key, v_queue.lanes) as of_key,
                    case when octet_length(u.body) <= v_queue.max_body_bytes
                              and octet_length(u.body_type) between 1 and 1024
                              and (u.key is null or octet_length(u.key) <= 1024)
@@ -81,8 +81,7 @@ begin
                         else core_private.refuse_outbox_messages(
                                  p_bodies, p_body_types, p_keys, p_dedupe_keys, v_queue.max_body_bytes, p_batch)
                    end as id
-              from unnest(p_bodies, p_body_types, p_keys, v_lanes, v_again)
-                   with ordinality u(body, body_type, key, of_key, again, n)),
+              from unnest(p_bodies, p_body_types, p_keys, v_again) u(body, body_type, key, again)),
         written as (
             insert into core_private.lane_messages (lane_id, id, xid, key, body, body_type, created_at)
             select v_queue.lane_ids[1 + coalesce(d.of_key, (d.id % v_queue.lanes)::integer)], d.id,
