@@ -189,7 +189,7 @@ var mutants = []mutant{
 	{"T9 rows", "core_node.note_rows", []string{"if v_ids is not null then", "if false then"}, "triggers/sync", false},
 	{"T9 one that fails holds up no other", "core_private.expire_kv", []string{"exception when others or assert_failure then", "exception when division_by_zero then"}, "triggers/sync", true},
 	{"T9 it looks at nothing that was", "core_private.refuse_match_back", []string{"elsif p_trigger.mode = 'sync' then", "elsif false then"}, "triggers/sync", true},
-	{"T6 disabled", "core_private.put_route", []string{" and t.enabled;", ";"}, "triggers/fire", true},
+	{"T6 disabled", "core_private.put_route", []string{" and t.enabled)", ")"}, "triggers/fire", true},
 	{"T7 what was delivered at once does not come again", "core_private.is_fired_by", []string{"select p.fires", "select false"}, "triggers/match_back", false},
 	{"T7 nor what came by an earlier look", "core_private.is_fired_by", []string{"b.backfill_id < p_before", "false"}, "triggers/match_back", false},
 	{"T7 a look has an end", "core_private.backfill_trigger", []string{"and coalesce(c.trigger_generation, 0) < $8", ""}, "triggers/match_back", false},

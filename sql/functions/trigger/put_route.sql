@@ -6,20 +6,21 @@ as $$
 begin
     delete from core_private.event_routes r where r.trigger_id = new.trigger_id;
     delete from core_private.sync_routes r where r.trigger_id = new.trigger_id;
-    insert into core_private.event_routes (
-        trigger_id, namespace, pattern, filter_key, filter, target, queue_name, marks, headers)
-    select t.trigger_id, t.namespace, d.pattern, core_private.filter_key(d.filter), d.filter, t.target, c.queue_name,
-           core_private.trigger_marks(t),
-           jsonb_build_object('nexus-retry', core_private.trigger_policy(t.trigger_id))
-      from core.triggers t
-      join core.event_trigger_details d on d.trigger_id = t.trigger_id
-      join core.consumers c on c.namespace = t.namespace and c.name = t.consumer
-     where t.trigger_id = new.trigger_id and t.mode <> 'sync' and t.enabled;
+    with live as (
+        select t.*, d.pattern, d.filter, core_private.trigger_marks(t) as marks
+          from core.triggers t
+          join core.event_trigger_details d on d.trigger_id = t.trigger_id
+         where t.trigger_id = new.trigger_id and t.enabled),
+    delivered as (
+        insert into core_private.event_routes (
+            trigger_id, namespace, pattern, filter_key, filter, target, queue_name, marks, headers)
+        select l.trigger_id, l.namespace, l.pattern, core_private.filter_key(l.filter), l.filter, l.target,
+               c.queue_name, l.marks, jsonb_build_object('nexus-retry', core_private.trigger_policy(l.trigger_id))
+          from live l
+          join core.consumers c on c.namespace = l.namespace and c.name = l.consumer
+         where l.mode <> 'sync')
     insert into core_private.sync_routes (trigger_id, namespace, pattern, filter_key, filter, marks)
-    select t.trigger_id, t.namespace, d.pattern, '', d.filter, core_private.trigger_marks(t)
-      from core.triggers t
-      join core.event_trigger_details d on d.trigger_id = t.trigger_id
-     where t.trigger_id = new.trigger_id and t.mode = 'sync' and t.enabled;
+    select l.trigger_id, l.namespace, l.pattern, '', l.filter, l.marks from live l where l.mode = 'sync';
     return null;
 end $$;
 comment on function core_private.put_route() is 'Keeps core_private.event_routes and core_private.sync_routes.';
