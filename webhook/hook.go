@@ -15,6 +15,7 @@ import (
 	"github.com/nexuspg/nexus/internal/db"
 	"github.com/nexuspg/nexus/internal/engine"
 	"github.com/nexuspg/nexus/internal/handlers"
+	"github.com/nexuspg/nexus/internal/ordered"
 	"github.com/nexuspg/nexus/internal/pgmqueue"
 	"github.com/nexuspg/nexus/internal/post"
 	"github.com/nexuspg/nexus/internal/svc"
@@ -55,15 +56,21 @@ func newHook(h *svc.Host, client *post.Client, s *settings) (*hook, error) {
 	if err != nil {
 		return nil, err
 	}
+	node, attempts := func() string { return h.NodeID }, func(string) int { return k.now.Load().MaxAttempts }
+	var source consume.Source = &pgmqueue.Deliveries{
+		Pool: h.Own, Handlers: h.Handlers, Session: h.Session, Namespace: h.Namespace, Consumer: s.Consumer, Queue: s.Queue, Node: node, MaxAttempts: attempts,
+	}
+	if ordered.Is(s.Queue) {
+		source = &ordered.Source{
+			Pool: h.Own, Handlers: h.Handlers, Session: h.Session, Namespace: h.Namespace, Consumer: s.Consumer, Queue: s.Queue, Node: node, MaxAttempts: attempts,
+			Freed: func() { k.loop.Wake() },
+		}
+	}
 	k.loop = consume.NewLoop(engine.Config{
-		Handlers: hs, Places: h.LeasedPlaces, Lease: h.Lease, Poll: h.Poll, Values: h.Handling, Middleware: h.Middleware,
+		Handlers: hs, Places: h.LeasedPlaces, NoExpress: ordered.Is(s.Queue), Lease: h.Lease, Poll: h.Poll, Values: h.Handling, Middleware: h.Middleware,
 		Observer: h.Observer(s.Consumer, hs.Patterns(), hs.PatternOf), Log: h.Logger, Unavailable: h.Unavailable,
 		Announce: func(ctx context.Context, d time.Duration) error { return h.Announce(ctx, s.Queue, d) },
-	}, &pgmqueue.Deliveries{
-		Pool: h.Own, Handlers: h.Handlers, Session: h.Session, Namespace: h.Namespace, Consumer: s.Consumer, Queue: s.Queue,
-		Node:        func() string { return h.NodeID },
-		MaxAttempts: func(string) int { return k.now.Load().MaxAttempts },
-	})
+	}, source)
 	return k, nil
 }
 

@@ -480,3 +480,59 @@ func TestRequestsOfWebhooks(t *testing.T) {
 		t.Errorf("%d POSTs of %d requests", n, len(answers))
 	}
 }
+
+// Events of one key are POSTed one after the other, over two nodes and whatever fails; where the attempts are used up their lane stands, and other keys go on.
+//
+// holds: ordered (webhooks)
+func TestInOrder(t *testing.T) {
+	t.Parallel()
+	const keys, events = 3, 4
+	db := newDB(t)
+	var mu sync.Mutex
+	taken, tried, wrong := map[string]int{}, map[string]int{}, []string{}
+	bad := true
+	r := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		var e struct {
+			Data struct {
+				Key string
+				I   int
+			}
+		}
+		_ = json.NewDecoder(req.Body).Decode(&e)
+		mu.Lock()
+		defer mu.Unlock()
+		if e.Data.I != taken[e.Data.Key] {
+			wrong = append(wrong, fmt.Sprintf("%s %d after %d", e.Data.Key, e.Data.I, taken[e.Data.Key]))
+		}
+		id := fmt.Sprint(e.Data)
+		if tried[id]++; bad && e.Data.Key == "k0" && e.Data.I == 2 || tried[id] == 1 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		taken[e.Data.Key]++
+	}))
+	t.Cleanup(r.Close)
+	// The keys have lanes of their own.
+	create(db, "billing", r.URL, []string{"*"}, `{"kind": "ordered", "lanes": 64, "exhausted": "halt", "retry": {"max_attempts": 3, "base": "1 ms", "max": "1 ms"}}`)
+	for i := range events {
+		for k := range keys {
+			key := fmt.Sprintf("k%d", k)
+			if _, err := (queue.Emitter{Namespace: "shop"}).Emit(t.Context(), db.Pool, "a.b", map[string]any{"key": key, "i": i}, &queue.EmitOptions{OrderingKey: key}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	run(t, db, &webhook.Sender{Allow: local})
+	run(t, db, &webhook.Sender{Allow: local})
+	db.Wait(`select count(*) filter (where state = 'halted' and why = 'halted at message 3') = 1 and sum(lag) = 2 from core.lane_status where queue = 'billing'`)
+	mu.Lock()
+	bad = false
+	mu.Unlock()
+	db.Exec(`select core.lane_resume('shop', 'billing', lane) from core.lane_status where state = 'halted'`)
+	db.Wait(`select sum(lag) = 0 from core.lane_status where queue = 'billing'`)
+	mu.Lock()
+	defer mu.Unlock()
+	if len(wrong) > 0 || len(taken) != keys || taken["k0"] != events || tried["{k0 2}"] != 4 {
+		t.Errorf("taken %v, tried %v, %v", taken, tried, wrong)
+	}
+}

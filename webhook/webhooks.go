@@ -20,6 +20,11 @@ type Options struct {
 	MaxInFlight int               // of Create, for its consumer: POSTs at once of all nodes
 	Levels      int               // of Create, for its consumer: how many priorities it tells apart, up to 4; 0: one
 	Rate        string            // of Create, for its consumer, such as "100/min"
+
+	// Of Create: events with one ordering key are POSTed one after the other, of as many keys at once as there are lanes; 0: in no order. Such a webhook has no
+	// MaxInFlight, Levels and Rate.
+	Lanes int
+	Halt  bool // with Lanes: an event whose attempts are used up stops its lane until somebody lets it go on, and is no dead letter
 }
 
 func (o *Options) encode(op string) (string, error) {
@@ -35,6 +40,13 @@ func (o *Options) encode(op string) (string, error) {
 		e.Number("max_in_flight", int64(o.MaxInFlight))
 		e.Number("levels", int64(o.Levels))
 		e.Text("rate", o.Rate)
+		if o.Lanes != 0 {
+			e.Text("kind", "ordered")
+			e.Number("lanes", int64(o.Lanes))
+		}
+		if o.Halt {
+			e.Text("exhausted", "halt")
+		}
 	}
 	return e.Encode()
 }

@@ -7,7 +7,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_own     constant text[] := array['source', 'timeout', 'concurrency', 'pause_after', 'insecure', 'secret'];
-    v_known   constant text[] := v_own || array['from', 'retry', 'unhandled_after', 'max_in_flight', 'rate', 'levels'];
+    v_known   constant text[] := v_own || array[
+        'from', 'retry', 'unhandled_after', 'max_in_flight', 'rate', 'levels', 'kind', 'lanes', 'exhausted'];
     v_now     timestamptz := core_private.now();
     v_there   core.webhooks;
     v_id      integer;
@@ -57,4 +58,4 @@ begin
         jsonb_build_object('url', p_url, 'options', p_options - 'secret'));
     return v_secret;
 end $$;
-comment on function core.create_webhook(text, text, text, text[], jsonb) is 'Creates a consumer whose events nodes POST to a URL as CloudEvents, signed as Standard Webhooks says. Returns the secret, this once; NULL if it was there as asked. Options: source, timeout (15 s), concurrency (5, of each node), pause_after (5 days of failures; 0: never), insecure (false; true: http), secret (one is made), and those of a consumer: from, retry (15 attempts, 30 s to 8 h apart), unhandled_after, max_in_flight, rate, levels. Raises NX004, NX005, NX006, NX007, NX008, NX101, NX202, NX212, NX401, NX402.';
+comment on function core.create_webhook(text, text, text, text[], jsonb) is 'Creates a consumer whose events nodes POST to a URL as CloudEvents, signed as Standard Webhooks says. Returns the secret, this once; NULL if it was there as asked. Options: source, timeout (15 s), concurrency (5, of each node), pause_after (5 days of failures; 0: never), insecure (false; true: http), secret (one is made), and those of a consumer: from, retry (15 attempts, 30 s to 8 h apart), unhandled_after, max_in_flight, rate, levels, kind, lanes, exhausted: with the kind ordered the events of one ordering key are POSTed one after the other. Raises NX004, NX005, NX006, NX007, NX008, NX101, NX202, NX212, NX225, NX401, NX402.';

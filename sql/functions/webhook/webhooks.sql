@@ -12,7 +12,8 @@ declare
 begin
     perform core_private.require_duty(p_namespace, 'consume');
     return query
-        select w.name, c.queue_name, w.url, w.source, (extract(epoch from w.timeout) * 1000)::integer, w.concurrency,
+        select w.name, coalesce(c.queue_name, core_private.outbox_key(c.namespace, c.name)), w.url, w.source,
+               (extract(epoch from w.timeout) * 1000)::integer, w.concurrency,
                core_private.max_attempts(c.retry, n.retry),
                array(select s.secret
                        from core_private.webhook_secrets s

@@ -18,7 +18,7 @@ select throws_ok(format($$select core.create_webhook('shop', 'x', %L, '{*}')$$, 
   from unnest(array['', 'a.example', 'ftp://a.example', 'file:///etc/passwd', 'http://a.example', 'https://', 'https:///a', 'https://u:p@a.example', 'https://a@b.example/', E'https://a.example/\r\nX: 1', 'https://a b.example',
                     'https://a.example/ ', 'https://a.example/' || repeat('x', 2048), null]) u;
 select throws_ok(format($$select core.create_webhook('shop', 'x', 'https://a.example', '{*}', %L)$$, o), c, null, 'refuses ' || o)
-  from (values ('{"nope": 1}', 'NX004'), ('{"kind": "ordered"}', 'NX004'), ('{"timeout": "0"}', 'NX005'), ('{"timeout": "1 h"}', 'NX005'), ('{"concurrency": 0}', 'NX005'), ('{"concurrency": "5"}', 'NX005'), ('{"pause_after": 5}', 'NX005'),
+  from (values ('{"nope": 1}', 'NX004'), ('{"kind": "odd"}', 'NX005'), ('{"kind": "ordered", "rate": "1/s"}', 'NX225'), ('{"timeout": "0"}', 'NX005'), ('{"timeout": "1 h"}', 'NX005'), ('{"concurrency": 0}', 'NX005'), ('{"concurrency": "5"}', 'NX005'), ('{"pause_after": 5}', 'NX005'),
                ('{"insecure": 1}', 'NX005'), ('{"source": ""}', 'NX005'), ('{"source": "a b"}', 'NX005'), ('{"source": 1}', 'NX005'), ('{"rate": "x"}', 'NX005'), ('[]', 'NX005'), ('{"retry": {"jitter": 2}}', 'NX007')) v (o, c);
 select throws_ok(format($$select core.create_webhook('shop', 'x', 'https://a.example', '{*}', jsonb_build_object('secret', %L::text))$$, s), 'NX005', 'secret is not one of Standard Webhooks', 'and does not show it')
   from unnest(array['', 'hunter2', 'whsec_', 'whsec_QUJD', 'whsec_' || repeat('QUJD', 22), 'whsec_' || repeat('QUJD', 8) || '=', 'whsec_' || repeat('QU D', 8), null]) s;

@@ -61,12 +61,16 @@ func newWebhookCreate(s *session) *cobra.Command {
 	var (
 		flags    webhookFlags
 		patterns []string
+		ordered  bool
 	)
 	cmd := &cobra.Command{
 		Use:   "create NAME URL",
 		Short: "Create a webhook and print the secret that its events are signed with, this once",
 		Long: `Create a webhook: a consumer of its own, whose events nodes POST to the URL as CloudEvents 1.0, signed as Standard Webhooks says. It
-prints the secret, which is not shown again; for a webhook that was there as asked it prints none.`,
+prints the secret, which is not shown again; for a webhook that was there as asked it prints none.
+
+With --ordered the events of one ordering key are POSTed one after the other, and as many keys at once as there are lanes. Such a webhook has
+no --max-in-flight, --rate and --levels.`,
 		Example: `  nexus-node webhook create -n shop billing https://billing.example/in --pattern "order.*"
   nexus-node webhook create -n shop billing https://billing.example/in --pattern "order.*" --secret-file billing.secret`,
 		Args: cobra.ExactArgs(2),
@@ -75,6 +79,11 @@ prints the secret, which is not shown again; for a webhook that was there as ask
 				return usage(cmd, `nothing says which events: give --pattern, such as --pattern "order.*"`)
 			}
 			opts := flags.given
+			if ordered && opts.Lanes == 0 {
+				opts.Lanes = defaultLanes
+			} else if !ordered && (opts.Lanes != 0 || opts.Halt) {
+				return usage(cmd, "--lanes and --halt are for a webhook in order: give --ordered as well")
+			}
 			var err error
 			if opts.Secret, err = flags.secret(s); err != nil {
 				return err
@@ -97,6 +106,9 @@ prints the secret, which is not shown again; for a webhook that was there as ask
 	cmd.Flags().IntVar(&flags.given.MaxInFlight, "max-in-flight", 0, "POSTs at once of all nodes (default no limit)")
 	cmd.Flags().IntVar(&flags.given.Levels, "levels", 0, "how many priorities of events it tells apart, up to 4 (default 1)")
 	cmd.Flags().StringVar(&flags.given.Rate, "rate", "", `POSTs in a time of all nodes, such as "100/min" (default no limit)`)
+	cmd.Flags().BoolVar(&ordered, "ordered", false, "events of one ordering key are POSTed one after the other")
+	cmd.Flags().IntVar(&flags.given.Lanes, "lanes", 0, "with --ordered: how many lanes, 1 to 4,096 (default 8)")
+	cmd.Flags().BoolVar(&flags.given.Halt, "halt", false, "with --ordered: an event whose attempts are used up stops its lane, and is no dead letter")
 	return cmd
 }
 
