@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/nexuspg/nexus/internal/dbtest"
@@ -52,9 +54,20 @@ type effects struct {
 	First      int64
 }
 
-// all are the runs, and those that these have begun as children.
+// all are the runs, those that these have begun as children, and what any of them went on as.
 func (c *trial) all() []*subject {
 	all := slices.Clone(c.runs)
+	for i := 0; i < len(all); i++ {
+		for _, n := range rowsOf[struct{ ContinuedAs uuid.UUID }](c, `select continued_as from core_private.workflow_runs
+			where run_id = $1 and continued_as is not null`, all[i].id) {
+			next := *all[i]
+			next.id, next.fork, next.mended = n.ContinuedAs, false, false
+			if err := json.Unmarshal(dbtest.Get[[]byte](c.db, `select input from core_private.workflow_runs where run_id = $1`, next.id), &next.plan); err != nil {
+				c.t.Fatal(err)
+			}
+			all = append(all, &next)
+		}
+	}
 	rows, err := c.db.Owner.Query(c.t.Context(), `
 		select r.run_id, r.input, coalesce(p.status, '') in ('cancelled', 'timed_out') from core_private.workflow_runs r
 		  join core_private.workflow_runs p on p.run_id = r.parent_run_id`)
@@ -85,8 +98,10 @@ func (c *trial) check(s *subject) {
 	o := play(s.flow.random, s.plan)
 	var status, failedAt, why string
 	var result *uint32
-	if err := c.db.Owner.QueryRow(c.t.Context(), `select status, coalesce(error ->> 'step', ''), coalesce(error ->> 'error', ''), case when jsonb_typeof(result) = 'number' then result::bigint end
-		from core_private.workflow_runs where run_id = $1`, s.id).Scan(&status, &failedAt, &why, &result); err != nil {
+	var next []byte
+	if err := c.db.Owner.QueryRow(c.t.Context(), `select status, coalesce(error ->> 'step', ''), coalesce(error ->> 'error', ''), case when jsonb_typeof(result) = 'number' then result::bigint end,
+			(select n.input from core_private.workflow_runs n where n.run_id = r.continued_as)
+		from core_private.workflow_runs r where run_id = $1`, s.id).Scan(&status, &failedAt, &why, &result, &next); err != nil {
 		c.t.Fatal(err)
 	}
 	faults := 0
@@ -110,7 +125,16 @@ func (c *trial) check(s *subject) {
 	}
 
 	switch {
-	case status == "cancelled" && s.cancel != "":
+	case status == "cancelled" && s.cancel != "" && next == nil:
+	case next != nil && (status != "completed" || o.next == nil):
+		bad("it went on as %s", next)
+	case next != nil:
+		var in plan
+		if err := json.Unmarshal(next, &in); err != nil || !reflect.DeepEqual(in, o.next.plan) {
+			bad("it went on as %s, and not as %+v", next, o.next.plan)
+		}
+	case o.next != nil:
+		bad("it did not go on as %+v", o.next.plan)
 	case status == "completed" && o.ok && s.cancel != "plain" && s.cancel != "undo":
 		if result == nil || *result != o.out {
 			bad("the result is %v, and not %d", result, o.out)
@@ -174,7 +198,7 @@ func (c *trial) check(s *subject) {
 		base, is := strings.CutSuffix(key, "~undo")
 		if !is {
 			undo, there := journal[key+"~undo"]
-			due := j.Undo && !j.Inherited && (j.Status == "c" || j.Attempts > 0 && j.OnFailure) && (status == "failed" || status == "cancelled" && s.cancel == "undo")
+			due := next == nil && j.Undo && !j.Inherited && (j.Status == "c" || j.Attempts > 0 && j.OnFailure) && (status == "failed" || status == "cancelled" && s.cancel == "undo")
 			if due && (!there || undo.Status != "c") {
 				bad("%s was not undone", key)
 			}

@@ -101,12 +101,13 @@ type subject struct {
 	plan   plan
 	cancel string // plain, undo: what was asked for, and said to be done
 	fork   bool
+	sent   map[string]int
 	mended bool // it was retried after what was bad in its plan was mended
 }
 
 // holds: W2 (random), W4 (random), W7 (random), W8 (random), W9 (random), W10 (random), W13 (random)
-// Random workflows against a plain program: whatever dies, is cut, cancelled, signalled or forked meanwhile, runs end as that does, or as was asked
-// for; what was committed is there once, and what is undone is undone once and in reverse. A seed does one trial again: NEXUS_TEST_SEED=7.
+// Random workflows against a plain program: whatever dies, is cut, cancelled, signalled or forked meanwhile, runs end, or go on as new ones, as that
+// does, or as was asked for; what was committed is there once, and what is undone is undone once and in reverse. A seed does one trial again: NEXUS_TEST_SEED=7.
 // holds: others-branches, others-children (killed)
 func TestRandomWorkflows(t *testing.T) {
 	t.Parallel()
@@ -160,7 +161,8 @@ func try(t *testing.T, seed uint64, runs int) {
 	for _, w := range c.workers {
 		deaths += w.deaths
 	}
-	t.Logf("%d runs, of them %s; %d steps, %d deaths", dbtest.Get[int](db, `select count(*)::int from core_private.workflow_runs`),
+	t.Logf("%d runs, of them %d went on as new ones, and %s; %d steps, %d deaths", dbtest.Get[int](db, `select count(*)::int from core_private.workflow_runs`),
+		dbtest.Get[int](db, `select count(continued_as)::int from core_private.workflow_runs`),
 		dbtest.Get[string](db, `select string_agg(n || ' ' || status, ', ') from (select status, count(*) as n from core_private.workflow_runs group by 1 order by 1) x`),
 		dbtest.Get[int](db, `select count(*)::int from core_private.workflow_journal`), deaths)
 }
@@ -191,7 +193,7 @@ func (c *trial) progress(steps int) {
 
 func (c *trial) begin() {
 	flow := c.flows[1+c.rnd.IntN(len(c.flows)-1)]
-	p := plan{Seed: c.rnd.Uint32(), Dies: true}
+	p := plan{Seed: c.rnd.Uint32(), Dies: true, Left: c.rnd.IntN(3)}
 	all := play(flow.random, p)
 	if c.rnd.IntN(3) == 0 { // something fails for good
 		for range 1 + c.rnd.IntN(2) {
@@ -205,7 +207,7 @@ func (c *trial) begin() {
 	if err != nil || !started {
 		c.t.Fatal(started, err)
 	}
-	s := &subject{id: id, flow: flow, plan: p}
+	s := &subject{id: id, flow: flow, plan: p, sent: map[string]int{}}
 	c.runs = append(c.runs, s)
 	c.signal(s, c.rnd.IntN(3))
 }
@@ -213,8 +215,8 @@ func (c *trial) begin() {
 // signal sends as many signals of each name as the run waits for, less so many, which come later.
 func (c *trial) signal(s *subject, less int) {
 	for name, n := range play(s.flow.random, s.plan).waits {
-		sent := dbtest.Get[int](c.db, `select count(*)::int from core_private.workflow_signals where run_id = $1 and name = $2`, s.id, name)
-		for i := sent; i < n-less; i++ {
+		for i := s.sent[name]; i < n-less; i++ {
+			s.sent[name]++
 			if got, err := workflow.Signal(c.t.Context(), c.db.Owner, s.id, name, i); err != nil || got == workflow.NotFound {
 				c.t.Fatal(got, err)
 			}
@@ -251,7 +253,7 @@ func (c *trial) fork() {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	f := &subject{id: id, flow: s.flow, plan: s.plan, fork: true}
+	f := &subject{id: id, flow: s.flow, plan: s.plan, sent: map[string]int{}, fork: true}
 	c.runs = append(c.runs, f)
 	c.signal(f, 0)
 }

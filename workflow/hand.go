@@ -164,6 +164,7 @@ func (h *hand) forward() (more bool, err error) {
 		if res, left := h.plain(p.node, func(context.Context) error { at = p.node.until(c); return nil }); left || res.Action != work.Ack {
 			return h.settle(p, res, left)
 		}
+		at = known(at)
 		return h.waited(p)(h.waitStep(p, "until", 0, &at, ""))
 	case parallelKind:
 		return h.fan(p, open(p.node, p.scope, h.journal), nil)
@@ -480,6 +481,17 @@ func (h *hand) done(p place, result any) (more bool, err error) {
 // refused reports whether err is the database's no to what was asked of it.
 func refused(err error) bool {
 	return errors.Is(err, nexus.ErrInvalid) || errors.Is(err, nexus.ErrLimit) || errors.Is(err, nexus.ErrNotFound)
+}
+
+// known is a time that Postgres has a name for, on the same side of now: whether it is over, or too far away, is for the database to say.
+func known(at time.Time) time.Time {
+	if last := time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC); at.After(last) {
+		return last
+	}
+	if at.Before(time.Time{}) {
+		return time.Time{}
+	}
+	return at
 }
 
 // stored marks an error as that of a value that cannot be stored.

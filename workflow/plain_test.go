@@ -16,7 +16,8 @@ type outcome struct {
 	did      []step         // in the order of such a program
 	fallible []string       // keys that could fail for good
 	failed   []string       // those that may be the one that does
-	waits    map[string]int // signals by name
+	waits    map[string]int // signals by name, with those that the runs take that it goes on as
+	next     *outcome       // what the run goes on as
 
 	latest map[*part]uint32
 }
@@ -33,7 +34,16 @@ type step struct {
 // play runs the workflow.
 func play(f *random, p plan) *outcome {
 	o := &outcome{f: f, plan: p, waits: map[string]int{}, latest: map[*part]uint32{}}
-	if !o.all(f.root.parts, nil, nil) || !o.may("returns") {
+	if !o.all(f.root.parts, nil, nil) {
+		if o.next != nil {
+			o.ok, o.out = o.next.ok, o.next.out
+			for name, n := range o.next.waits {
+				o.waits[name] += n
+			}
+		}
+		return o
+	}
+	if !o.may("returns") {
 		return o
 	}
 	for _, v := range f.values {
@@ -77,8 +87,12 @@ func (o *outcome) done(p *part, key string, v uint32, branch []string) {
 func (o *outcome) one(p *part, scope []int, branch []string) bool {
 	key := keyOf(p, scope)
 	switch p.kind {
-	case "step", "tx":
+	case "step", "tx", "anew":
 		if !o.may(key) {
+			return false
+		}
+		if p.kind == "anew" && o.plan.Left > 0 {
+			o.next = play(o.f, o.f.anew(o.plan, key))
 			return false
 		}
 		o.latest[p] = mix(o.plan.Seed, key, o.latest[p.reads])
@@ -87,7 +101,12 @@ func (o *outcome) one(p *part, scope []int, branch []string) bool {
 		if !o.may(key) {
 			return false
 		}
-		o.latest[p] = play(p.child, p.kid(o.plan, key)).out
+		end := play(p.child, p.kid(o.plan, key))
+		if !end.ok {
+			o.failed = append(o.failed, key)
+			return false
+		}
+		o.latest[p] = end.out
 		o.done(p, key, o.latest[p], branch)
 	case "signal":
 		o.waits[p.name]++

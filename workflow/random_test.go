@@ -22,13 +22,14 @@ type plan struct {
 	Bad   []string // keys of steps that fail for good
 	Stuck string   // the key of a compensation that fails for good
 	Dies  bool     // some steps kill their process
+	Left  int      // how often a run may still go on as a new one
 }
 
 type planned = workflow.Run[plan]
 
 // part is a node of a random workflow.
 type part struct {
-	kind      string // step, tx, sleep, until, signal, vain, sequence, parallel, map, route, case, loop, child
+	kind      string // step, tx, anew, sleep, until, signal, vain, sequence, parallel, map, route, case, loop, child
 	name      string
 	parts     []*part
 	most      int
@@ -74,11 +75,20 @@ func itemsOf(in plan, key string) []uint32 {
 
 // kid is the input of a child.
 func (p *part) kid(in plan, key string) plan {
-	kid := plan{Seed: mix(in.Seed, key), Dies: in.Dies}
+	kid := plan{Seed: mix(in.Seed, key), Dies: in.Dies, Left: int(mix(in.Seed, key, "left") % 2)}
 	if slices.Contains(in.Bad, key) {
 		kid.Bad = play(p.child, kid).fallible[:1]
 	}
 	return kid
+}
+
+// anew is the input of the run that a run goes on as, which may fail where that one would not.
+func (f *random) anew(in plan, key string) plan {
+	next := plan{Seed: mix(in.Seed, key, "anew"), Dies: in.Dies, Left: in.Left - 1}
+	if all := play(f, next).fallible; mix(next.Seed, "bad")%4 == 0 {
+		next.Bad = []string{all[int(mix(next.Seed, "which"))%len(all)]}
+	}
+	return next
 }
 
 // drawn are the workflows that follow from a seed; the first is the child of the others.
@@ -110,6 +120,9 @@ func (f *random) fill(r *rand.Rand, in *part, depth int, kid *random) {
 	kinds := []string{"step", "step", "tx", "tx", "step", "tx", "sleep", "until", "vain", "map"}
 	if kid != nil {
 		kinds = append(kinds, "signal", "child")
+	}
+	if !in.within("parallel") {
+		kinds = append(kinds, "anew")
 	}
 	if depth < 3 {
 		kinds = append(kinds, "parallel", "parallel", "loop", "route", "sequence")
@@ -145,10 +158,20 @@ func (f *random) add(r *rand.Rand, in *part, kind string) *part {
 		p.undo = []string{"", "item"}[r.IntN(2)]
 	}
 	switch kind {
-	case "step", "tx", "child", "map", "signal", "vain":
+	case "step", "tx", "anew", "child", "map", "signal", "vain":
 		f.values = append(f.values, p)
 	}
 	return p
+}
+
+// within reports whether p is of that kind, or in one that is.
+func (p *part) within(kind string) bool {
+	for ; p != nil; p = p.in {
+		if p.kind == kind {
+			return true
+		}
+	}
+	return false
 }
 
 // apart reports whether the two may be under way at once.
@@ -274,6 +297,17 @@ func (m *made) one(at workflow.Steps[plan], p *part, kid *made) {
 				return 0, err
 			}
 			return v, trouble(r)
+		}))
+	case "anew":
+		refer(m, p, workflow.Step(at, p.name, func(ctx context.Context, r *planned) (uint32, error) {
+			v := mix(r.Input.Seed, r.Step, m.read(p, r))
+			if err := m.effect(ctx, m.db, r, v); err != nil {
+				return 0, err
+			}
+			if err := trouble(r); err != nil || r.Input.Left == 0 {
+				return v, err
+			}
+			return 0, workflow.ContinueAsNew(r, m.anew(r.Input, r.Step))
 		}))
 	case "sleep":
 		workflow.Sleep(at, p.name, 3*time.Millisecond)

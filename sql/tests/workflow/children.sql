@@ -51,3 +51,14 @@ select pg_temp.child();
 select is((select core.cancel_workflow(run_id) from r2), 'cancelled', 'cancelled');
 select is((select string_agg(status, ' ') from core_private.workflow_runs where finished_at is null or status = 'cancelled'), 'cancelled cancelled', 'with its child');
 select is((select core.cancel_workflow(run_id) from r2), 'already_finished', 'once');
+-- A child that ended is gone by its retention before anybody took up its parent: its end is in the parent's inbox.
+select is(pg_temp.claim(), 'none', 'nothing is due');
+create temporary table r3 as select run_id from core.start_workflow('shop', 'top');
+select pg_temp.claim(), pg_temp.child(), pg_temp.claim();
+select is(pg_temp.commit('kid', 'b', 'end', '"late"'), 'ok', 'a child ends');
+select pg_temp.later('31 days');
+select is(core_private.remove_runs(100, clock_timestamp() + '1 min'), 7, 'it is removed, with all that has ended');
+select is((select string_agg(workflow, ' ') from core_private.workflow_runs), 'top', 'and its parent is not');
+select is(pg_temp.claim(), 'top:1:0', 'which goes on');
+select is((select results -> 'k' from c), '"late"', 'with its result');
+select is((select string_agg(key, ' ') from r3, core.workflow_tree(run_id)), 'k', 'and is shown without it');

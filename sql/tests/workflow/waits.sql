@@ -26,6 +26,12 @@ select is(pg_temp.claim(), ':0:0', 'due then');
 select throws_ok($$select core_node.set_progress(c.run_id, c.token, to_jsonb(repeat('x', 70000))) from c$$, 'NX601', 'the progress has 70002 bytes, at most 65536 are allowed', 'progress has a limit of its own');
 select is((select core_node.set_progress(c.run_id, c.token, '"half"') from c), true, 'and is taken within it');
 select throws_ok($$select pg_temp.wait('a', 'sleep', '40 years')$$, 'NX006', null, 'no wait of more than 30 years');
+select throws_ok(format('select pg_temp.wait(%L, %L, null, %L)', 'a', 'until', t), 'NX006', null, 'no wait until ' || t) from unnest('{infinity,294276-01-01,2061-01-01}'::text[]) t;
+savepoint s; -- what is over is over, however long ago
+select matches(pg_temp.wait('a', 'until', null, '4713-01-01 BC'), '^go', 'the first year of Postgres');
+rollback to s;
+select matches(pg_temp.wait('a', 'until', null, '-infinity'), '^go', 'before all time');
+rollback to s;
 select is(pg_temp.wait('a', 'sleep', '-1 s'), 'go {"until": "2030-01-01T00:00:09.000000Z"}', 'a time that is over: no wait');
 update c set pos = 0;
 update core_private.workflow_cursors set pos = 0; delete from core_private.workflow_journal;

@@ -143,6 +143,9 @@ file, or, where either is "-", what comes on stdin. Without one it is {}.`,
   nexus-node workflow start -n shop close-day --delay 2h --tag nightly`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("timeout") && opts.Timeout <= 0 {
+				return usage(cmd, "--timeout is "+opts.Timeout.String()+"; it takes 1ms or more, or is left out")
+			}
 			body, err := s.bytes(cmd, "the payload", args[1:], file)
 			if err != nil {
 				return err

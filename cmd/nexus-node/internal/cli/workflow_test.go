@@ -32,6 +32,11 @@ func TestWorkflowCommands(t *testing.T) {
 	if r := s.run("workflow", "start", "-n", "shop", "nothing"); r.code == exitOK || !strings.Contains(r.errors, "nothing") {
 		t.Errorf("a workflow that is not there: %s", r.errors)
 	}
+	for _, timeout := range []string{"0s", "-1s"} {
+		if r := s.run("workflow", "start", "-n", "shop", "order", "--timeout", timeout); r.code != exitUsage || !strings.Contains(r.errors, "left out") {
+			t.Errorf("a timeout of %s: %s%s", timeout, r.out, r.errors)
+		}
+	}
 	if r := s.run("workflow", "signal", run, "approved", `{"by": "ann"}`); r.code != exitOK || !strings.Contains(r.out, "stored") {
 		t.Errorf("signal: %s%s", r.out, r.errors)
 	}
