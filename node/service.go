@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -70,7 +71,11 @@ func (r *run) serve(of Service, fail func(error)) *served {
 	s := &served{of: of, r: r, cancel: cancel, begun: make(chan struct{})}
 	s.host = r.hostOf(handling)
 	s.host.Can = func(ctx context.Context, can work.Abilities) error { return r.told(ctx, s, can) }
-	s.host.Fail = fail
+	s.host.Fail = func(err error) {
+		if !errors.Is(err, nexus.ErrDraining) { // which a service is told whose announcement the drain overtakes
+			fail(err)
+		}
+	}
 	return s
 }
 

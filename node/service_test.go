@@ -201,6 +201,26 @@ func TestAServiceHasGrace(t *testing.T) {
 	}
 }
 
+// One that begins while the node begins to drain cannot say what it can do any more, which is no failure of the node.
+// holds: N4-services
+func TestADrainThatOvertakesAServiceIsNoFailure(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	n := node.New(db.Pool, node.Config{Namespace: ns})
+	n.Add(served(func(ctx context.Context, h *svc.Host) error {
+		<-ctx.Done()
+		err := h.Can(context.WithoutCancel(ctx), work.Abilities{Workflows: []string{"late#1"}})
+		if !errors.Is(err, nexus.ErrDraining) {
+			t.Errorf("it was told %v", err)
+		}
+		h.Fail(err)
+		return nil
+	}))
+	stop := start(t, n)
+	db.Wait(`select count(*) = 1 from core.nodes where state = 'active'`)
+	stop()
+}
+
 // When that is over, what it runs is cancelled; one that ends then is no cause for a line.
 // holds: N4-services
 func TestWhatAServiceRunsEndsWithTheGrace(t *testing.T) {
