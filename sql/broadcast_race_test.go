@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand"
 	"sync"
 	"sync/atomic"
@@ -299,23 +300,25 @@ func TestAHeldTransactionDoesNotSlowBroadcasts(t *testing.T) {
 		}
 	}
 	emit(10)
-	reads := func() int {
-		var raw []byte
-		if err := r.conn.QueryRow(ctx, "explain (analyze, buffers, format json) "+look, r.inc, r.holder).Scan(&raw); err != nil {
-			t.Fatal(err)
+	reads := func() (least int) { // of several looks: one of them may read the catalog anew, after autovacuum was at a table
+		least = math.MaxInt
+		for range 5 {
+			var raw []byte
+			if err := r.conn.QueryRow(ctx, "explain (analyze, buffers, format json) "+look, r.inc, r.holder).Scan(&raw); err != nil {
+				t.Fatal(err)
+			}
+			var plan []struct{ Plan planNode }
+			if err := json.Unmarshal(raw, &plan); err != nil {
+				t.Fatal(err)
+			}
+			least = min(least, plan[0].Plan.Hit+plan[0].Plan.Read)
 		}
-		var plan []struct{ Plan planNode }
-		if err := json.Unmarshal(raw, &plan); err != nil {
-			t.Fatal(err)
-		}
-		return plan[0].Plan.Hit + plan[0].Plan.Read
+		return least
 	}
-	reads()
 	few := reads()
 	for range 5 {
 		emit(2000)
 	}
-	reads()
 	if many := reads(); many > 2*few+20 {
 		t.Errorf("a look reads %d pages after 10,000 broadcasts, %d before", many, few)
 	}
