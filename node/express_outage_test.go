@@ -35,15 +35,7 @@ func TestARestartIsNoDeathInExpress(t *testing.T) {
 		}
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			cluster, err := pgdev.StartForTests(t.Context(), pgdev.Options{}, dbtest.BuildTemplate)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() {
-				if err := cluster.Stop(context.Background()); err != nil {
-					t.Error(err)
-				}
-			})
+			cluster := dbtest.Cluster(t, pgdev.Options{}, dbtest.BuildTemplate)
 			connect := func() *pgxpool.Pool {
 				pool, err := pgxpool.New(t.Context(), cluster.URL(pgdev.TestCronDatabase))
 				if err != nil {

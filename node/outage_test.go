@@ -61,15 +61,7 @@ func again(t *testing.T, what string, f func() error) {
 // holds: others-restart
 func TestServerRestarts(t *testing.T) {
 	t.Parallel()
-	cluster, err := pgdev.StartForTests(t.Context(), pgdev.Options{}, dbtest.BuildTemplate)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := cluster.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	cluster := dbtest.Cluster(t, pgdev.Options{}, dbtest.BuildTemplate)
 	connect := func() *pgxpool.Pool {
 		cfg, err := pgxpool.ParseConfig(cluster.URL(pgdev.TestCronDatabase))
 		if err != nil {

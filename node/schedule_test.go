@@ -185,15 +185,7 @@ func TestEachSlotOnceWhoeverComes(t *testing.T) {
 // holds: S1, S8, others-missed
 func TestServerDownAcrossSlots(t *testing.T) {
 	t.Parallel()
-	cluster, err := pgdev.StartForTests(t.Context(), pgdev.Options{}, dbtest.BuildTemplate)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := cluster.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	cluster := dbtest.Cluster(t, pgdev.Options{}, dbtest.BuildTemplate)
 	pool, err := pgxpool.New(t.Context(), cluster.URL(pgdev.TemplateDatabase))
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package nexussql_test
 
 import (
-	"context"
 	"net/url"
 	"strings"
 	"testing"
@@ -109,15 +108,7 @@ reset thieves.place;
 // holds: I3-borrowed (a real autovacuum, ANALYZE, VACUUM, REFRESH, CREATE INDEX, REINDEX, definer triggers; in sessions of a superuser, an administrator and a producer)
 func TestNobodyBorrowsASession(t *testing.T) {
 	t.Parallel()
-	cluster, err := pgdev.StartForTests(t.Context(), pgdev.Options{Settings: map[string]string{"autovacuum_naptime": "1s"}}, dbtest.BuildTemplate)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := cluster.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	cluster := dbtest.Cluster(t, pgdev.Options{Settings: map[string]string{"autovacuum_naptime": "1s"}}, dbtest.BuildTemplate)
 	connect := func(login string) *pgxpool.Pool {
 		u, err := url.Parse(cluster.URL(pgdev.TestCronDatabase))
 		if err != nil {

@@ -81,15 +81,7 @@ func looksBackPast(t *testing.T, open func() session, before, during, after []st
 // T7: so is one that is prepared, which belongs to no session. Nor does what keeps a partition of lanes.
 // holds: T7, LN8 (a prepared transaction)
 func TestWhatIsPreparedIsWaitedFor(t *testing.T) {
-	c, err := pgdev.StartForTests(t.Context(), pgdev.Options{Settings: map[string]string{"max_prepared_transactions": "1"}}, dbtest.BuildTemplate)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	c := dbtest.Cluster(t, pgdev.Options{Settings: map[string]string{"max_prepared_transactions": "1"}}, dbtest.BuildTemplate)
 	connect := func() session {
 		conn, err := pgx.Connect(t.Context(), c.URL(pgdev.TestCronDatabase))
 		if err != nil {

@@ -256,15 +256,7 @@ func writeOnce(ctx context.Context, tx pgx.Tx, kind int, ids, values, truncates 
 // K2, K3: what the worker of a logical replication applies is mutations of a table watched with replica, and of no other.
 // holds: K2 (replication), K3 (replication)
 func TestAWatchOfWhatReplicationApplies(t *testing.T) {
-	c, err := pgdev.StartForTests(t.Context(), pgdev.Options{Settings: map[string]string{"wal_level": "logical"}}, dbtest.BuildTemplate)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	c := dbtest.Cluster(t, pgdev.Options{Settings: map[string]string{"wal_level": "logical"}}, dbtest.BuildTemplate)
 	here := connectTo(t, c.URL(pgdev.TestCronDatabase))
 	does(t, here, `create database origin`)
 	there := connectTo(t, c.URL("origin"))

@@ -25,15 +25,7 @@ func TestTheServerDies(t *testing.T) {
 	if !long() {
 		t.Skip("NEXUS_TEST_LONG is not set")
 	}
-	cluster, err := pgdev.StartForTests(t.Context(), pgdev.Options{}, dbtest.BuildTemplate)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := cluster.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	cluster := dbtest.Cluster(t, pgdev.Options{}, dbtest.BuildTemplate)
 	connect := func() *pgxpool.Pool {
 		pool, err := pgxpool.New(t.Context(), cluster.URL(pgdev.TestCronDatabase))
 		if err != nil {

@@ -296,15 +296,7 @@ func (p *patient) sessionAs(login, sql string) {
 // by a superuser.
 func wellServer(t *testing.T, settings map[string]string) *patient {
 	t.Helper()
-	cluster, err := pgdev.StartForTests(t.Context(), pgdev.Options{Settings: settings}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := cluster.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	cluster := dbtest.Cluster(t, pgdev.Options{Settings: settings}, nil)
 	p := &patient{t: t, url: cluster.URL(pgdev.TestCronDatabase), cluster: cluster}
 	p.install()
 	p.exec("select core.tick()")
