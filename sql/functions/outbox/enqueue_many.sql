@@ -29,9 +29,7 @@ begin
       join core.consumers c on c.namespace = n.namespace
       join core_private.outbox_queues q on q.consumer_id = c.consumer_id
      where n.namespace = p_namespace and c.name = p_queue and c.kind = 'outbox';
-    if (found and not v_queue.restricted and current_setting('role') = 'none' and session_user <> 'nexus_sql'
-        and pg_has_role(session_user, 'nexus_producer', 'member')
-        and not pg_has_role(session_user, 'nexus_admin', 'member')) is not true then
+    if (found and not v_queue.restricted and core_private.is_plainly('nexus_producer')) is not true then
         perform core_private.require_duty(p_namespace, 'produce');
         if v_queue.consumer_id is null then
             perform core_private.fail_lane('p_queue', p_queue);

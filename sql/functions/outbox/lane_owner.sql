@@ -17,9 +17,8 @@ begin
       join core.namespaces n on n.namespace = c.namespace
      where l.lane_id = p_lane_id;
     -- What passes takes one expression.
-    if v_owner.namespace is not null and not v_restricted and p_duty = 'consume' and current_setting('role') = 'none'
-       and session_user <> 'nexus_sql' and pg_has_role(session_user, 'nexus_consumer', 'member')
-       and not pg_has_role(session_user, 'nexus_admin', 'member') then
+    if v_owner.namespace is not null and not v_restricted and p_duty = 'consume'
+       and core_private.is_plainly('nexus_consumer') then
         return v_owner;
     end if;
     if v_owner.namespace is null or v_restricted and core_private.is_hidden(v_owner.namespace) then

@@ -43,9 +43,7 @@ begin
       from core.namespaces n
      where n.namespace = p_namespace;
     -- What passes takes one expression.
-    if (found and not v_restricted and current_setting('role') = 'none' and session_user <> 'nexus_sql'
-        and pg_has_role(session_user, 'nexus_consumer', 'member')
-        and not pg_has_role(session_user, 'nexus_admin', 'member')
+    if (found and not v_restricted and core_private.is_plainly('nexus_consumer')
         and p_limit between 1 and 1000 and p_lease > interval '0' and p_lease <= interval '1 day'
         and current_setting('transaction_isolation') = 'read committed') is not true then
         perform core_private.require_duty(p_namespace, 'consume');
