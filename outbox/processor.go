@@ -45,14 +45,15 @@ func HandleLeased(queue string, fn func(ctx context.Context, m *Item) error) *Pr
 type pace struct {
 	batch   int
 	gap     time.Duration // from one look into a lane that had little to the next, so that more comes together; 0: none
+	silent  time.Duration // the longest pause while nobody is to call, since many would
 	longest time.Duration // of a pause; 0: the node's
 }
 
 var paces = map[Profile]pace{
-	Default:        {batch: 50, gap: 5 * time.Millisecond},
-	LowLatency:     {batch: 10, longest: 200 * time.Millisecond},
-	HighThroughput: {batch: 500, gap: 50 * time.Millisecond},
-	Relaxed:        {batch: 100, gap: 500 * time.Millisecond, longest: 30 * time.Second},
+	Default:        {batch: 50, gap: 5 * time.Millisecond, silent: 20 * time.Millisecond},
+	LowLatency:     {batch: 10, silent: firstPause, longest: 200 * time.Millisecond},
+	HighThroughput: {batch: 500, gap: 50 * time.Millisecond, silent: 50 * time.Millisecond},
+	Relaxed:        {batch: 100, gap: 500 * time.Millisecond, silent: 500 * time.Millisecond, longest: 30 * time.Second},
 }
 
 // Declare implements the node's Service: it sees that the queue is there.

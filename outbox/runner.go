@@ -15,8 +15,6 @@ const (
 	exchange   = 30 * time.Second // of one statement of the processor's own
 	firstPause = 5 * time.Millisecond
 	idleAfter  = 250 * time.Millisecond // of pause, from which on whoever enqueues is asked to call
-	calledFor  = 10 * time.Second
-	callAgain  = 4 * time.Second
 )
 
 // runner has the lanes of a queue worked, each by one goroutine, and each with a place for a handler.
@@ -25,6 +23,7 @@ type runner struct {
 	p    *Processor
 	h    *svc.Host
 	kick chan struct{}
+	flag flag
 
 	last    atomic.Int64 // when the database last said which lanes are due
 	waiting atomic.Int64 // lanes that were due and found no place
@@ -50,7 +49,7 @@ func newRunner(p *Processor, h *svc.Host) *runner {
 	if p.alone != nil {
 		all = h.LeasedPlaces
 	}
-	r.share = all.Join(all.Total(), r.Wake)
+	r.share = all.Join(all.Total(), r.stir)
 	r.count("handled", 0)
 	r.Runner = svc.Serve(h, r.work)
 	return r
@@ -68,6 +67,12 @@ func (r *runner) Keys() []string {
 
 // Wake implements [svc.Runner].
 func (r *runner) Wake() {
+	r.flag.called()
+	r.stir()
+}
+
+// stir has the runner look at once.
+func (r *runner) stir() {
 	select {
 	case r.kick <- struct{}{}:
 	default:
@@ -136,8 +141,14 @@ func (r *runner) work(ctx context.Context) error {
 	var lanes sync.WaitGroup
 	defer lanes.Wait()
 
-	pause, called := firstPause, time.Time{}
+	r.flag.say = func(ctx context.Context, d time.Duration) error { return r.h.Announce(ctx, key, d) }
+	r.flag.busy = max(idleAfter, 2*of.gap)
+	pause := firstPause
 	for ctx.Err() == nil {
+		now := time.Now()
+		if err := r.flag.quieten(ctx, now); err != nil {
+			return err
+		}
 		due, err := r.due(ctx)
 		switch {
 		case ctx.Err() != nil:
@@ -146,15 +157,22 @@ func (r *runner) work(ctx context.Context) error {
 			return err
 		case r.begin(ctx, of, due, &lanes) > 0:
 			pause = firstPause
-		case len(due) == 0 && pause >= min(of.longest, idleAfter) && time.Since(called) >= callAgain:
-			// What was enqueued before the flag is up calls nobody, so there is one more look.
-			if err := r.h.Announce(ctx, key, calledFor); err != nil {
+		case len(due) == 0 && pause >= min(of.longest, idleAfter) && r.flag.isDue(now):
+			// What was enqueued before the flag is up calls nobody, so there is one more look, and as many as the pauses have room for.
+			doubt, err := r.flag.raise(ctx, now)
+			if err != nil {
 				return err
 			}
-			called, pause = time.Now(), min(of.longest, callAgain)
+			if pause = min(of.longest, callAgain); doubt {
+				pause = min(of.longest, firstPause)
+			}
 			continue
 		default:
 			pause = min(2*pause, of.longest)
+		}
+		if r.flag.isSilent(now) {
+			r.wait(ctx, min(pause, of.silent))
+			continue
 		}
 		r.wait(ctx, pause)
 	}
@@ -209,7 +227,7 @@ func (r *runner) begin(ctx context.Context, of pace, due []lane, lanes *sync.Wai
 			switch {
 			case err == nil:
 				if r.waiting.Load() > 0 {
-					r.Wake()
+					r.stir()
 				}
 			case db.Unavailable(err):
 				r.h.Unavailable(err)

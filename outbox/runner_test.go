@@ -12,7 +12,8 @@ import (
 	"github.com/nexuspg/nexus/outbox"
 )
 
-// A processor without work asks less and less often, each time after twice as long, until it asks to be called.
+// A processor without work asks less and less often, each time after twice as long, until it asks to be called. Whoever had enqueued before that, and
+// commits after it, calls nobody, so it begins anew then.
 // holds: LN10 (pauses)
 func TestWhoIsIdleAsksSeldom(t *testing.T) {
 	t.Parallel()
@@ -24,10 +25,13 @@ func TestWhoIsIdleAsksSeldom(t *testing.T) {
 		'begin insert into public.looked default values; return query select * from core_node.lanes_due_uncounted($1, $2); end'`)
 	db.Exec("grant execute on function core_node.lanes_due(text, text) to public")
 	start(t, db, node.Config{Poll: time.Minute}, outbox.Handle("pay", func(context.Context, pgx.Tx, *outbox.Item) error { return nil }))
-	db.Wait("select count(*) >= 7 from public.looked")
+	db.Wait("select count(*) >= 11 from public.looked")
 	if early := dbtest.Get[string](db, `select coalesce(string_agg(format('%s: %s ms', n, ms), ', ' order by n), '') from (
 		select n, 1000 * extract(epoch from at - lag(at) over (order by n)) as ms from public.looked where n <= 7) g where ms < 5 * 2 ^ (n - 1)`); early != "" {
 		t.Error(early)
+	}
+	if dbtest.Get[bool](db, "select max(at) - min(at) > '4 seconds' from public.looked where n between 8 and 11") {
+		t.Error("who commits after the flag went up waits")
 	}
 	enqueue(t, db, "pay", "one")
 	db.Wait("select seq = 1 from core.lane_status")
