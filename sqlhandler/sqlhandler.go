@@ -29,6 +29,11 @@ type Options struct {
 	Levels         int    // how many priorities of events its consumer tells apart, up to 4; 0: one
 	Rate           string // most deliveries in a time, such as "100/min"; "": any number
 
+	// Events with one ordering key are handled one after the other, of as many keys at once as there are lanes; 0: in no order. Such a consumer has no
+	// UnhandledAfter, MaxInFlight, Levels and Rate.
+	Lanes int
+	Halt  bool // with Lanes: an event whose attempts are used up stops its lane until somebody lets it go on, and is no dead letter
+
 	// Where a new consumer begins in the log; neither: with what is emitted from now on.
 	FromBeginning bool
 	FromTime      time.Time
@@ -49,6 +54,13 @@ func (o *Options) encode() (string, error) {
 		e.Number("max_in_flight", int64(o.MaxInFlight))
 		e.Number("levels", int64(o.Levels))
 		e.Text("rate", o.Rate)
+		if o.Lanes != 0 {
+			e.Text("kind", "ordered")
+			e.Number("lanes", int64(o.Lanes))
+		}
+		if o.Halt {
+			e.Text("exhausted", "halt")
+		}
 		if o.FromBeginning {
 			e.Text("from", "beginning")
 		}

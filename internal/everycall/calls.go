@@ -220,6 +220,7 @@ var All = map[string]Function{
 	"fail_sql":                           {Arguments: map[string]string{"p_consumer_id": "1", "p_runner": "'everycall'", "p_error": "'everycall'"}},
 	"claim_own":                          {By: ByName},
 	"run_own":                            {Refuses: "NX401", Arguments: map[string]string{"p_consumer_id": "1"}},
+	"fail_own":                           {Refuses: "NX401", Arguments: map[string]string{"p_consumer_id": "1", "p_error": "'everycall'"}},
 	"work":                               {By: ByName},
 	"require_routed":                     {By: ByName, Arguments: map[string]string{"p_consumer": "'everyrouted'"}},
 	"create_handler":                     {By: ByName, Refuses: "NX006", Arguments: map[string]string{"p_key": "'sql:every'"}},

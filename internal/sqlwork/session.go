@@ -52,7 +52,6 @@ func (s *session) drop() {
 type batch struct {
 	consumer int32
 	owner    uint32 // 0 where the session is its own's
-	queue    string // where the session is its own's
 	ids      []int64
 	cts      []int32
 	ats      []time.Time
@@ -63,19 +62,19 @@ type batch struct {
 func (s *session) claim(ctx context.Context, limit int) (*batch, error) {
 	ctx, cancel := context.WithTimeout(ctx, exchange)
 	defer cancel()
-	op, sql := "claim_sql", `select c.consumer_id, c.owner, '', coalesce(c.ids, '{}'), coalesce(c.cts, '{}'), coalesce(c.ats, '{}'),
+	op, sql := "claim_sql", `select c.consumer_id, c.owner, coalesce(c.ids, '{}'), coalesce(c.cts, '{}'), coalesce(c.ats, '{}'),
 		(extract(epoch from c.within) * 1000)::bigint, c.buried from core_node.claim_sql($1, p_limit => $2, p_after => $3) c`
 	args := []any{pgx.QueryExecModeExec, string(s.namespace), limit, s.last}
 	if s.own {
 		args = args[:3]
-		op, sql = "claim_own", `select c.consumer_id, 0::oid, c.queue_name, coalesce(c.ids, '{}'), coalesce(c.cts, '{}'), coalesce(c.ats, '{}'),
+		op, sql = "claim_own", `select c.consumer_id, 0::oid, coalesce(c.ids, '{}'), coalesce(c.cts, '{}'), coalesce(c.ats, '{}'),
 			(extract(epoch from c.within) * 1000)::bigint, c.buried from core_node.claim_own($1, $2) c`
 	}
 	b := new(batch)
 	var ms int64
 	var buried int
 	err := s.conn.QueryRow(ctx, sql, args...).
-		Scan(&b.consumer, &b.owner, &b.queue, &b.ids, &b.cts, &b.ats, &ms, &buried)
+		Scan(&b.consumer, &b.owner, &b.ids, &b.cts, &b.ats, &ms, &buried)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
@@ -109,7 +108,7 @@ func (s *session) run(ctx context.Context, b *batch) error {
 			if s.conn == nil {
 				return nil
 			}
-			one := &batch{consumer: b.consumer, owner: b.owner, queue: b.queue, ids: b.ids[i : i+1], cts: b.cts[i : i+1], ats: b.ats[i : i+1], within: b.within}
+			one := &batch{consumer: b.consumer, owner: b.owner, ids: b.ids[i : i+1], cts: b.cts[i : i+1], ats: b.ats[i : i+1], within: b.within}
 			if err := s.run(ctx, one); err != nil {
 				return err
 			}
@@ -165,12 +164,14 @@ func (s *session) fail(ctx context.Context, b *batch, said *pgconn.PgError) erro
 	op, sql, args := "fail_sql", `select coalesce(core_node.fail_sql($1, $2, $3, $4, $5, $6, $7, $8)::text, '')`,
 		[]any{pgx.QueryExecModeExec, b.consumer, s.runner, b.ids, b.cts, b.ats, "commit", text, b.owner}
 	if s.own {
-		op, sql, args = "settle", `select s.outcome from core_node.settle($1, session_user, '{}', '{}', '{}', jsonb_build_array(jsonb_build_object(
-			'id', $2::bigint, 'ct', $3::integer, 'at', $4::timestamptz, 'action', 'retry', 'reason', 'commit', 'error', $5::text))) s`,
-			[]any{pgx.QueryExecModeExec, b.queue, b.ids[0], b.cts[0], b.ats[0], text}
+		op, sql, args = "fail_own", `select f.outcome from core_node.fail_own($1, $2, $3, $4, $5) f`,
+			[]any{pgx.QueryExecModeExec, b.consumer, b.ids, b.cts, b.ats, text}
 	}
 	var outcome string // of fail_sql there is none
-	if err := s.conn.QueryRow(ctx, sql, args...).Scan(&outcome); err != nil {
+	switch err := s.conn.QueryRow(ctx, sql, args...).Scan(&outcome); {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil // somebody else has it
+	case err != nil:
 		s.drop()
 		return db.Error(ctx, op, err)
 	}

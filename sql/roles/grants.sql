@@ -173,6 +173,7 @@ begin
       ('core.work', '{nexus_consumer}'),
       ('core_node.claim_own', '{nexus_consumer}'),
       ('core_node.run_own', '{nexus_consumer}'),
+      ('core_node.fail_own', '{nexus_consumer}'),
       ('core.subscribe', '{nexus_consumer}'),
       ('core_node.require_routed', '{nexus_consumer}'),
       ('core.create_handler', '{nexus_consumer,nexus_operator}'),

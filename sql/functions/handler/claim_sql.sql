@@ -8,25 +8,29 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    v_work record;
-    v_run  record;
+    v_floor bigint;
+    v_work  record;
+    v_run   record;
 begin
     perform core_private.require_sql_login('core_node.claim_sql');
     perform core_private.refuse_used_transaction();
+    v_floor := coalesce(pg_sequence_last_value('core_private.lane_message_id_seq'), 0);
     for v_work in
         select w.consumer_id, w.queue_name, w.owner
           from core_private.sql_work(p_namespace, p_owner) w
          order by w.consumer_id <= p_after, case when p_after is null then random() end, w.consumer_id, random()
     loop
-        continue when not core_private.is_due(v_work.queue_name);
+        continue when not core_private.sql_due(v_work.consumer_id, v_work.queue_name);
         consumer_id := v_work.consumer_id; owner := v_work.owner;
         select * into v_run from core_private.keys_to_run(v_work.consumer_id, v_work.owner, false);
-        continue when v_run.keys is null or not core_private.is_due(v_work.queue_name, v_run.keys);
+        continue when v_run.keys is null or not core_private.sql_due(
+                                                v_work.consumer_id, v_work.queue_name, v_run.keys);
         perform core_private.act_for(owner);
         select c.ids, c.cts, c.ats, c.buried, c.within
           into ids, cts, ats, buried, within
-          from core_private.claim_handler(
-                   v_work.consumer_id, v_work.owner, v_run.keys, p_limit, v_run.longest + interval '1 minute') c;
+          from core_private.claim_for_sql(
+                   v_work.consumer_id, v_work.owner, v_run.keys, p_limit, v_run.longest + interval '1 minute',
+                   v_floor, false) c;
         perform core_private.act_for(null);
         if ids is not null or buried > 0 then
             return next;

@@ -9,15 +9,7 @@ begin
     perform core_private.require_sql_login('core_node.fail_sql');
     perform core_private.refuse_used_transaction();
     perform core_private.act_for(core_private.sql_owner(p_consumer_id, p_owner));
-    perform
-       from core.consumers c
-      cross join lateral core_node.settle(
-               c.queue_name, p_runner, '{}', '{}', '{}',
-               (select coalesce(jsonb_agg(jsonb_build_object(
-                           'id', u.id, 'ct', u.ct, 'at', u.at, 'action', 'retry',
-                            'reason', p_reason, 'error', p_error)), '[]')
-                  from unnest(p_ids, p_cts, p_ats) u(id, ct, at))) s
-      where c.consumer_id = p_consumer_id;
+    perform from core_private.fail_claimed(p_consumer_id, p_runner, p_ids, p_cts, p_ats, p_reason, p_error);
     perform core_private.act_for(null);
 end $$;
 comment on function core_node.fail_sql(integer, text, bigint[], integer[], timestamptz[], text, text, oid) is 'For nexus_sql: settles what core_node.claim_sql leased as failed, where the transaction of core_node.run_sql could not be committed. Raises 25001, 55000, NX401 and as core_node.settle.';

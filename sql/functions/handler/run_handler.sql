@@ -13,6 +13,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_end      timestamptz := clock_timestamp() + p_for;
+    v_now      timestamptz := core_private.now();
+    v_ordered  boolean;
+    v_attempts integer;
     v_handler  core_private.sql_handlers;
     v_consumer core.consumers;
     v_function oid;
@@ -33,13 +36,18 @@ declare
     v_context  text;
 begin
     select * into v_consumer from core.consumers c where c.consumer_id = p_consumer_id;
+    v_ordered := v_consumer.kind = 'ordered';
     v_relation := core_private.queue_relation(v_consumer.queue_name);
     handled := 0; retried := 0; buried := 0; released := 0;
     lost := coalesce(cardinality(p_ids), 0);
     if lost = 0 or core_private.sql_owner(p_consumer_id, p_owner) is null then
         return;
     end if;
-    v_held := core_private.hold_leases(v_relation, p_ids, p_cts, p_ats);
+    if v_ordered then
+        v_held := core_private.hold_heads(p_ids, p_cts, p_ats, v_now);
+    else
+        v_held := core_private.hold_leases(v_relation, p_ids, p_cts, p_ats);
+    end if;
     for i in 1 .. cardinality(p_ids) loop
         continue when p_ids[i] <> all (v_held);
         lost := lost - 1;
@@ -47,9 +55,17 @@ begin
         if handled + jsonb_array_length(v_failed) > 0 and clock_timestamp() >= v_end then
             v_verdict := '{"action": "release", "after": "0", "reason": "no time left"}';
         else
-            execute format('select q.message, q.headers from %s q where q.msg_id = $1', v_relation)
-               into v_message, v_headers
-              using p_ids[i];
+            if v_ordered then
+                select convert_from(m.body, 'UTF8')::jsonb, m.headers, l.attempts
+                  into v_message, v_headers, v_attempts
+                  from core_private.lane_now(p_cts[i]) l
+                  join core_private.lane_messages m on m.lane_id = l.lane_id and m.id = p_ids[i];
+            else
+                execute format('select q.message, q.headers from %s q where q.msg_id = $1', v_relation)
+                   into v_message, v_headers
+                  using p_ids[i];
+                v_attempts := p_cts[i] - 1;
+            end if;
             v_handler := core_private.sql_handler(p_consumer_id, p_owner, v_message ->> 'eventType');
             v_function := core_private.handler_oid(v_handler.function);
             -- Deliveries of one that was dropped since the claim wait.
@@ -67,7 +83,7 @@ begin
         end if;
         if v_verdict is null then
             v_event := core_private.handler_event(
-                v_consumer.namespace, v_consumer.name, p_ids[i], p_cts[i], v_message, v_headers);
+                v_consumer.namespace, v_consumer.name, p_ids[i], v_attempts + 1, v_message, v_headers);
             perform set_config('nexus.cause', core_private.cause_of(v_event), true);
             begin
                 v_reply := core_private.call_handler(
@@ -100,6 +116,16 @@ begin
                 || (v_verdict || jsonb_build_object('id', p_ids[i], 'ct', p_cts[i], 'at', p_ats[i]));
         end if;
     end loop;
+    if v_ordered then
+        v_failed := v_failed || coalesce((
+            select jsonb_agg(jsonb_build_object('id', p_ids[a], 'ct', p_cts[a], 'action', 'ack'))
+              from unnest(v_acks) a), '[]');
+        select count(*) filter (where s.outcome in ('retried', 'halted')),
+               count(*) filter (where s.outcome = 'buried'), count(*) filter (where s.outcome = 'released')
+          into retried, buried, released
+          from core_private.settle_heads(p_runner, core_private.head_results(v_failed), true, v_now) s;
+        return;
+    end if;
     select count(*) filter (where s.outcome = 'retried'), count(*) filter (where s.outcome = 'buried'),
            count(*) filter (where s.outcome = 'released')
       into retried, buried, released

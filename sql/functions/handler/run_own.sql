@@ -5,17 +5,8 @@ returns record
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-    v_namespace text := (select c.namespace from core.consumers c where c.consumer_id = p_consumer_id);
 begin
-    perform core_private.refuse_borrowed_session();
-    perform core_private.require_read_committed('core_node.run_own');
-    if core_private.sql_owner(p_consumer_id, session_user::regrole) is distinct from session_user::regrole then
-        raise exception using errcode = 'NX401', column = 'p_consumer_id',
-            message = format('consumer %s has no SQL handler of %I', p_consumer_id, session_user),
-            hint = 'core.sql_handlers and core.handlers have the owners.';
-    end if;
-    perform core_private.require_duty(v_namespace, 'consume', 'p_consumer_id');
+    perform core_private.require_own_handler(p_consumer_id, 'core_node.run_own');
     select r.handled, r.retried, r.buried, r.released, r.lost
       into handled, retried, buried, released, lost
       from core_private.run_handler(p_consumer_id, session_user, p_ids, p_cts, p_ats, p_for, session_user::regrole) r;

@@ -6,7 +6,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_known    constant text[] := array[
-        'consumer', 'timeout', 'from', 'retry', 'unhandled_after', 'max_in_flight', 'rate', 'levels'];
+        'consumer', 'timeout', 'from', 'retry', 'unhandled_after', 'max_in_flight', 'rate', 'levels', 'kind', 'lanes',
+        'exhausted'];
     v_now      timestamptz := core_private.now();
     v_name     text;
     v_owner    oid;
@@ -33,7 +34,6 @@ begin
                 quote_literal(v_consumer), quote_literal(p_namespace)),
             hint = 'Give another consumer in the options.';
     end if;
-    perform core_private.refuse_ordered(p_namespace, v_consumer, 'p_options', 'handlers in SQL');
     perform core.create_consumer(p_namespace, v_consumer, array[p_pattern], p_options - '{consumer,timeout}'::text[]);
     select c.consumer_id
       into v_id
@@ -59,4 +59,4 @@ begin
     end if;
     return v_consumer;
 end $$;
-comment on function core.subscribe(text, text, regprocedure, jsonb) is 'Has a function (jsonb) of yours handle the events of that pattern, in a consumer of its own, whose name it returns: that of the option consumer, else that of the function. It is SECURITY DEFINER with a search_path of its own, and its owner, as whom it runs, granted EXECUTE to nexus_guard. Said again, nothing happens. Options: consumer, timeout (of a call by a node), and from, retry, unhandled_after, max_in_flight, rate, levels as in core.create_consumer. Raises 42501, NX004, NX005, NX006, NX007, NX008, NX015, NX101, NX202, NX212, NX214, NX225, NX401, NX402.';
+comment on function core.subscribe(text, text, regprocedure, jsonb) is 'Has a function (jsonb) of yours handle the events of that pattern, in a consumer of its own, whose name it returns: that of the option consumer, else that of the function. It is SECURITY DEFINER with a search_path of its own, and its owner, as whom it runs, granted EXECUTE to nexus_guard. Said again, nothing happens. Options: consumer, timeout (of a call by a node), and from, retry, unhandled_after, max_in_flight, rate, levels, kind, lanes, exhausted as in core.create_consumer: with the kind ordered the events of one ordering key are handled one after the other. Raises 42501, NX004, NX005, NX006, NX007, NX008, NX015, NX101, NX202, NX212, NX214, NX225, NX401, NX402.';

@@ -8,9 +8,11 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+    v_floor    bigint;
     v_at_hand  integer[];
     v_id       integer;
     v_queue    text;
+    v_ordered  boolean;
     v_keys     record;
     v_claim    record;
     v_run      record;
@@ -22,27 +24,36 @@ begin
         raise exception using errcode = 'NX006', column = 'p_limit',
             message = format('p_limit cannot be %s', coalesce(p_limit::text, 'NULL')), hint = 'It lies in 1 to 10000.';
     end if;
+    v_floor := case when pg_current_xact_id_if_assigned() is null
+                    then coalesce(pg_sequence_last_value('core_private.lane_message_id_seq'), 0) end;
     handled := 0; retried := 0; buried := 0; released := 0;
     v_at_hand := array(
         select w.consumer_id from core_private.sql_work(p_namespace, session_user::regrole) w order by random());
     foreach v_id in array v_at_hand loop
-        select c.queue_name into v_queue from core.consumers c where c.consumer_id = v_id;
-        continue when not found or not core_private.is_due(v_queue);
+        select coalesce(c.queue_name, core_private.outbox_key(c.namespace, c.name)), c.kind = 'ordered'
+          into v_queue, v_ordered
+          from core.consumers c
+         where c.consumer_id = v_id;
+        continue when not found or not core_private.sql_due(v_id, v_queue);
         select * into v_keys from core_private.keys_to_run(v_id, session_user::regrole, true);
-        continue when v_keys.keys is null or not core_private.is_due(v_queue, v_keys.keys);
-        select c.* into v_claim
-          from core_private.claim_handler(
-                   v_id, session_user::regrole, v_keys.keys, p_limit - handled - retried - released,
-                   interval '1 minute') c;
-        buried := buried + v_claim.buried;
-        continue when v_claim.ids is null;
-        select r.* into v_run
-          from core_private.run_handler(v_id, session_user, v_claim.ids, v_claim.cts, v_claim.ats, interval '1 day',
-                                       session_user::regrole) r;
-        handled := handled + v_run.handled;
-        retried := retried + v_run.retried;
-        buried := buried + v_run.buried;
-        released := released + v_run.released;
+        continue when v_keys.keys is null or not core_private.sql_due(v_id, v_queue, v_keys.keys);
+        -- What is behind the events of an ordered one comes next.
+        loop
+            select c.* into v_claim
+              from core_private.claim_for_sql(
+                       v_id, session_user::regrole, v_keys.keys, p_limit - handled - retried - released,
+                       interval '1 minute', v_floor, true) c;
+            buried := buried + v_claim.buried;
+            exit when v_claim.ids is null;
+            select r.* into v_run
+              from core_private.run_handler(v_id, session_user, v_claim.ids, v_claim.cts, v_claim.ats,
+                                            interval '1 day', session_user::regrole) r;
+            handled := handled + v_run.handled;
+            retried := retried + v_run.retried;
+            buried := buried + v_run.buried;
+            released := released + v_run.released;
+            exit when not v_ordered or v_run.released > 0 or handled + retried + buried + released >= p_limit;
+        end loop;
         exit when handled + retried + buried + released >= p_limit;
     end loop;
     perform set_config('search_path', p_search_path, false);

@@ -10,7 +10,7 @@ begin
             where c.namespace = p_namespace and c.name = p_consumer and c.kind = 'ordered') then
         raise exception using errcode = 'NX225', column = p_field,
             message = format('consumer %s is ordered, and has no %s', quote_literal(p_consumer), p_what),
-            hint = 'Have an unordered consumer for that; handlers in Go and webhooks have events in order.';
+            hint = 'Have an unordered consumer for that.';
     end if;
 end $$;
 comment on function core_private.refuse_ordered(text, text, text, text) is 'Raises NX225 for an ordered consumer.';

@@ -7,7 +7,8 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_id bigint;
+    v_id    bigint;
+    v_fresh boolean := false; -- whether what is in hand is p_shot
 begin
     lane := p_lane;
     loop
@@ -18,6 +19,7 @@ begin
             lane.cur_next := p_next;
             lane.cur_top := p_top;
             lane.pos := 0;
+            v_fresh := true;
         end if;
         select r.id into v_id from core_private.read_lane(lane, 1) r;
         if v_id is not null then
@@ -33,7 +35,7 @@ begin
         lane.cur_next := null;
         lane.cur_top := null;
         lane.pos := 0;
-        exit when lane.done_next = p_next;
+        exit when v_fresh;
     end loop;
 end $$;
 comment on function core_private.take_head(core_private.lanes, core_private.lane_owner, bigint, xid8, pg_snapshot, bigint) is 'A lane with its next message, which is NULL if it has none.';

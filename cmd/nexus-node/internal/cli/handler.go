@@ -19,21 +19,30 @@ func newHandler(s *session) *cobra.Command {
 
 func newHandlerSubscribe(s *session) *cobra.Command {
 	var (
-		opts sqlhandler.Options
-		from string
+		opts    sqlhandler.Options
+		from    string
+		ordered bool
 	)
 	cmd := &cobra.Command{
 		Use:   "subscribe PATTERN FUNCTION",
 		Short: "Have a function (jsonb) of yours handle the events of a pattern, in a consumer of its own",
 		Long: `Have a function of yours handle events, as its owner, in a consumer of its own: that of --consumer, else named like the function. Said again nothing
 happens. The function is SECURITY DEFINER with a search_path of its own, and its owner granted EXECUTE to nexus_guard: what is missing is said with
-the line that mends it. docs/guides/sql-handlers.md has a whole one.`,
+the line that mends it. docs/guides/sql-handlers.md has a whole one.
+
+With --ordered the events of one ordering key are handled one after the other, and as many keys at once as there are lanes. Such a consumer has
+no --max-in-flight, --rate, --levels and --unhandled-after.`,
 		Example: `  nexus-node handler subscribe -n shop "order.*" "app.on_order(jsonb)"
   nexus-node handler subscribe -n shop "*" "app.audit(jsonb)" --consumer audit --from beginning --timeout 5s`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := givenZero(cmd); err != nil {
 				return err
+			}
+			if ordered && opts.Lanes == 0 {
+				opts.Lanes = defaultLanes
+			} else if !ordered && (opts.Lanes != 0 || opts.Halt) {
+				return usage(cmd, "--lanes and --halt are for an ordered consumer: give --ordered as well")
 			}
 			var err error
 			if from != "now" { // as left out
@@ -54,6 +63,9 @@ the line that mends it. docs/guides/sql-handlers.md has a whole one.`,
 	f.StringVar(&opts.Consumer, "consumer", "", "name of its consumer (default that of the function)")
 	f.DurationVar(&opts.Timeout, "timeout", 0, "how long one call may take (default 30s)")
 	f.StringVar(&from, "from", "", "now, beginning, or a time of the past, RFC 3339: also what is in the log from then on (default now)")
+	f.BoolVar(&ordered, "ordered", false, "events of one ordering key are handled one after the other")
+	f.IntVar(&opts.Lanes, "lanes", 0, "with --ordered: how many lanes, 1 to 4,096 (default 8)")
+	f.BoolVar(&opts.Halt, "halt", false, "with --ordered: an event whose attempts are used up stops its lane, and is no dead letter")
 	addConsumerOptions(cmd, &opts.Retry, &opts.UnhandledAfter, &opts.MaxInFlight, &opts.Levels, &opts.Rate, true)
 	return cmd
 }
