@@ -42,7 +42,8 @@ const (
 	BackfillMissed Misfire = "backfill" // the newest Backfill of them, oldest first
 )
 
-// Overlap is what happens to a slot while the event of an earlier one is undelivered or running.
+// Overlap is what happens to a slot while the event of an earlier one is undelivered or running, or a run of a workflow that a trigger started for it
+// has not ended.
 type Overlap string
 
 // The policies for overlap.

@@ -61,7 +61,7 @@ func (c *trial) all() []*subject {
 		for _, n := range rowsOf[struct{ ContinuedAs uuid.UUID }](c, `select continued_as from core_private.workflow_runs
 			where run_id = $1 and continued_as is not null`, all[i].id) {
 			next := *all[i]
-			next.id, next.fork, next.mended = n.ContinuedAs, false, false
+			next.id, next.plan, next.fork, next.mended = n.ContinuedAs, plan{}, false, false
 			if err := json.Unmarshal(dbtest.Get[[]byte](c.db, `select input from core_private.workflow_runs where run_id = $1`, next.id), &next.plan); err != nil {
 				c.t.Fatal(err)
 			}

@@ -92,6 +92,10 @@ type trial struct {
 	flows   []*made
 	workers []*worker
 	runs    []*subject
+
+	lives  bool            // no process dies, and no compensation fails for good
+	byDef  map[int64]*made // where there are several forms of one
+	parked []uuid.UUID     // which nobody waits for
 }
 
 // subject is a run, of which the plan is known.
@@ -193,13 +197,13 @@ func (c *trial) progress(steps int) {
 
 func (c *trial) begin() {
 	flow := c.flows[1+c.rnd.IntN(len(c.flows)-1)]
-	p := plan{Seed: c.rnd.Uint32(), Dies: true, Left: c.rnd.IntN(3)}
+	p := plan{Seed: c.rnd.Uint32(), Dies: !c.lives, Left: c.rnd.IntN(3)}
 	all := play(flow.random, p)
 	if c.rnd.IntN(3) == 0 { // something fails for good
 		for range 1 + c.rnd.IntN(2) {
 			p.Bad = append(p.Bad, all.fallible[c.rnd.IntN(len(all.fallible))])
 		}
-		if undoable := slices.DeleteFunc(slices.Clone(all.did), func(s step) bool { return s.part.undo == "" }); len(undoable) > 0 && c.rnd.IntN(3) == 0 {
+		if undoable := slices.DeleteFunc(slices.Clone(all.did), func(s step) bool { return s.part.undo == "" }); len(undoable) > 0 && !c.lives && c.rnd.IntN(3) == 0 {
 			p.Stuck = undoable[c.rnd.IntN(len(undoable))].key + "~undo"
 		}
 	}
@@ -269,13 +273,16 @@ func (c *trial) settle() {
 	for _, s := range c.runs {
 		c.signal(s, 0)
 	}
+	if c.parked == nil {
+		c.parked = []uuid.UUID{}
+	}
 	undoing := connectAs(c.t, c.db.SQLURL())
 	const (
-		over   = `not exists (select from core_private.workflow_runs where finished_at is null and status <> 'compensation_failed')`
+		over   = `not exists (select from core_private.workflow_runs where finished_at is null and status <> 'compensation_failed' and run_id <> all ($1))`
 		parked = `select distinct run_id from core_private.workflow_cursors where state = 'P'`
 	)
-	for !dbtest.Get[bool](c.db, `select `+over) {
-		c.db.Wait(over + ` or exists (select from core_private.workflow_cursors where sql_due_at <= core.now()) or exists (` + parked + `)`)
+	for !dbtest.Get[bool](c.db, `select `+over, c.parked) {
+		c.db.Wait(over+` or exists (select from core_private.workflow_cursors where sql_due_at <= core.now()) or exists (`+parked+`)`, c.parked)
 		if err := undoing("call core.work_all('50 ms')"); err != nil {
 			c.t.Fatal(err)
 		}

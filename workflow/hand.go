@@ -400,7 +400,7 @@ func (h *hand) fail(p place, res work.Result) (more bool, err error) {
 		undo = h.undoing(p.node)
 	}
 	entered := p.node.top()
-	if p.node.in.kind != rootKind || p.node.kind == loopKind {
+	if h.path != "" || p.node.in.kind != rootKind || p.node.kind == loopKind {
 		entered++
 	}
 	return h.failed(p.key(), ordText(p.ord()), entered, res, h.policy(p.node), undo)

@@ -52,7 +52,7 @@ func lookWorkflows(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 			say("half undone, since a compensation failed for good", statement("select core.retry_workflow(%s); -- as a member of nexus_operator, once what it needs is mended", literal(b.Run)),
 				or+statement("select core.accept_workflow(%s, 'REASON'); -- as a member of nexus_operator", literal(b.Run)))
 		case "parked":
-			say("parked, since processes died in the step", advice("see what kills them, in the node's log"),
+			say("parked, since processes died in the step", advice("see what kills them, in the log of the node that core.workflow_waits.why names, with the step before"),
 				statement("select core.retry_workflow(%s); -- as a member of nexus_operator", literal(b.Run)))
 		case "mismatch":
 			say(fmt.Sprintf("of version %s, which no live node has or fits (definition_mismatch)", b.Run), advice("let a node with that code finish them, or cancel them: core.workflow_waits.why"))

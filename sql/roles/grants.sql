@@ -37,6 +37,7 @@ begin
       ('core_private.definition_state', '{nexus_reader}'),
       ('core_private.upcoming_runs', '{nexus_reader}'),
       ('core_private.why_not_run', '{nexus_reader}'),
+      ('core_private.why_parked', '{nexus_reader}'),
       ('core_private.lane_state_of', '{nexus_reader}'),
       ('core_private.without_handler', '{nexus_reader}'),
       ('core_private.lane_partition_holders', '{nexus_reader}'),

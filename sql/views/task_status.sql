@@ -44,7 +44,7 @@ comment on column core.task_status.owner is 'Which deployment declared it; NULL 
 comment on column core.task_status.registered_by is 'The role that last said what fires when, asked for its rights at each firing.';
 comment on column core.task_status.next_slot is 'The slot that comes next; NULL while paused and after the last.';
 comment on column core.task_status.next_run_at is 'When that is tried: with the jitter, or later after a failure.';
-comment on column core.task_status.waiting_slot is 'Under overlap queue_one: the slot that waits for the event before it.';
+comment on column core.task_status.waiting_slot is 'Under overlap queue_one: the slot that waits for the event before it, or its run.';
 comment on column core.task_status.last_slot is 'The slot that fired last.';
 comment on column core.task_status.last_run_at is 'When it fired last.';
 comment on column core.task_status.failures is 'Failed firings since the last good one.';

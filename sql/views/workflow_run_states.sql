@@ -5,7 +5,8 @@ select case when r.status <> 'open' then r.status
             else 'waiting' end as state, coalesce(c.cancelling, false) as cancelling,
        r.run_id, r.namespace, r.workflow, r.def_id, r.input, r.parent_run_id, r.parent_key, r.continued_from,
        r.continued_as, r.forked_from, r.principal, r.depth, r.correlation_id, r.idempotency_key, r.tags,
-       r.created_at, r.timeout_at, r.result, r.error, r.progress, r.updated_at, r.finished_at, r.causation_uid
+       r.created_at, r.timeout_at, r.result, r.error, r.progress, r.updated_at, r.finished_at, r.causation_uid,
+       r.scheduled_task_id
   from core_private.workflow_runs r
   left join lateral (
       select bool_or(k.token is not null and coalesce(k.due_at, k.sql_due_at) > core.now()) as running,
@@ -39,3 +40,4 @@ comment on column core_private.workflow_run_states.progress is 'As of the run.';
 comment on column core_private.workflow_run_states.updated_at is 'As of the run.';
 comment on column core_private.workflow_run_states.finished_at is 'As of the run.';
 comment on column core_private.workflow_run_states.causation_uid is 'As of the run.';
+comment on column core_private.workflow_run_states.scheduled_task_id is 'As of the run.';

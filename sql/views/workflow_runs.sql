@@ -6,7 +6,7 @@ select r.run_id, r.namespace, r.workflow, d.version, r.def_id,
        r.error, r.progress, r.tags, r.idempotency_key, r.correlation_id, r.parent_run_id, r.parent_key,
        r.continued_from, r.continued_as, r.forked_from, r.depth, r.principal, r.created_at, r.timeout_at, r.updated_at,
        r.finished_at,
-       coalesce(r.finished_at, core.now()) - r.created_at as age, r.causation_uid
+       coalesce(r.finished_at, core.now()) - r.created_at as age, r.causation_uid, r.scheduled_task_id
   from core_private.workflow_run_states r
   left join core_private.workflow_definitions d on d.def_id = r.def_id
  where r.namespace = any ((select core_private.namespaces_read_by(current_user))::text[]);
@@ -38,3 +38,4 @@ comment on column core.workflow_runs.updated_at is 'When its status or progress 
 comment on column core.workflow_runs.finished_at is 'When it ended.';
 comment on column core.workflow_runs.age is 'How long it took, or has taken.';
 comment on column core.workflow_runs.causation_uid is 'The event or run that it follows from; NULL: none is known.';
+comment on column core.workflow_runs.scheduled_task_id is 'The task whose slot started it by a trigger; its overlap policy waits for the run. NULL: none did.';

@@ -8,10 +8,14 @@ select r.namespace, r.workflow, c.run_id, c.path,
             when c.state = 'P' then 'operator'
             else 'undo' end as waits_for,
        c.wait_key as key, c.waiting_for as signal, coalesce(c.due_at, c.sql_due_at) as due_at, c.attempt, c.deaths,
-       c.open as branches, case when c.token is not null then c.node_id end as node_id,
-       case when c.state = 'P' then 'parked: processes died in it ' || c.deaths || ' times'
+       c.open as branches, case when c.token is not null or c.state = 'P' then c.node_id end as node_id,
+       case when c.state = 'P' then core_private.why_parked(c.run_id, c.path, c.wait_key, c.deaths, c.node_id)
             when c.state in ('R', 'U') and c.due_at <= core.now()
-            then core_private.why_not_run(r.namespace, c.def_id, c.entered) end as why
+            then core_private.why_not_run(
+                r.namespace, c.def_id, case when c.path = '' then c.entered
+                                            else (select k.entered -- a branch counts its own steps
+                                                    from core_private.workflow_cursors k
+                                                   where k.run_id = c.run_id and k.path = '') end) end as why
   from core_private.workflow_cursors c
   join core_private.workflow_runs r on r.run_id = c.run_id
  where r.namespace = any ((select core_private.namespaces_read_by(current_user))::text[]);
@@ -27,5 +31,5 @@ comment on column core.workflow_waits.due_at is 'When it goes on by itself, or i
 comment on column core.workflow_waits.attempt is 'How often the step in hand has failed.';
 comment on column core.workflow_waits.deaths is 'How often a process died in it.';
 comment on column core.workflow_waits.branches is 'How many branches have not ended.';
-comment on column core.workflow_waits.node_id is 'The node that has it, or had it when its lease ended; NULL: none has.';
-comment on column core.workflow_waits.why is 'What keeps one that is due: no live node has the workflow, or definition_mismatch: none has a form of it that fits what the run has done.';
+comment on column core.workflow_waits.node_id is 'The node that has it, or had it when its lease ended, or that died in it last, where it is parked; NULL: none has.';
+comment on column core.workflow_waits.why is 'What keeps one that is due: no live node has the workflow, or definition_mismatch: none has a form of it that fits what the run has done. Of one that is parked how often processes died in it, on which node last, and after which step; core.retry_workflow has it go on.';

@@ -1,6 +1,7 @@
 -- A delivery is under way as long as its message is on the queue, parked or put off: all keep the msg_id. Acked,
 -- rejected, buried and purged ones are gone, and a replay has a new msg_id. One anti-join a queue. Who holds the tasks'
--- rows forgets links that have ended.
+-- rows forgets links that have ended. A run begins as its delivery is acked, so runs are looked at after deliveries:
+-- one of the two looks sees what is handed over between them.
 create or replace function core_private.busy_tasks(p_task_ids uuid[], p_forget boolean)
 returns uuid[]
 language plpgsql
@@ -41,6 +42,9 @@ begin
           using v_queue, p_task_ids, p_forget;
         v_busy := v_busy || coalesce(v_open, '{}');
     end loop;
-    return v_busy;
+    return v_busy || array(
+        select distinct r.scheduled_task_id
+          from core_private.workflow_runs r
+         where r.scheduled_task_id = any (p_task_ids) and r.finished_at is null);
 end $$;
-comment on function core_private.busy_tasks(uuid[], boolean) is 'Those of the tasks with some delivery under way, replays and queues without a table aside.';
+comment on function core_private.busy_tasks(uuid[], boolean) is 'Those of the tasks with some delivery under way, replays and queues without a table aside, or a run of a workflow that a trigger started for them and that has not ended.';

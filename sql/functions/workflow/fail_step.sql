@@ -1,3 +1,4 @@
+-- A step that is undone though it failed has been begun: code that lacks it could not undo it.
 create or replace function core_node.fail_step(
     p_run uuid, p_path text, p_epoch integer, p_token uuid, p_pos integer, p_entered integer, p_key text,
     p_ord integer[], p_action text, p_after interval = null, p_policy jsonb = null, p_reason text = null,
@@ -17,6 +18,8 @@ declare
     v_error    jsonb := jsonb_build_object(
         'step', p_key, 'reason', coalesce(left(core_private.clean_text(p_reason), 1000), 'error'),
         'error', left(core_private.clean_text(coalesce(p_error, p_reason)), 8192));
+    v_entered  integer := greatest(
+        p_entered, case when (p_undo ->> 'on_failure')::boolean then p_ord[1] + 1 end);
     v_final    boolean := p_action = 'reject' or p_action = 'retry' and v_max > 0 and v_attempts >= v_max;
 begin
     if v_held.outcome not in ('ok', 'cancelled') then
@@ -31,6 +34,11 @@ begin
                from core_private.workflow_journal j
               where j.run_id = p_run and j.key = p_key and j.status = 'p' and jsonb_typeof(j.result) = 'object'),
             v_error, v_attempts, p_undo, v_now);
+        if p_undo is not null then
+            update core_private.workflow_cursors c
+               set entered = greatest(c.entered, v_entered)
+             where c.run_id = p_run and c.path = p_path;
+        end if;
     end if;
     if v_held.outcome = 'cancelled' then
         perform core_private.leave_cancelled(p_run, p_path, v_cursor.cancel, v_now);
@@ -42,7 +50,7 @@ begin
         due_at := v_now + case when p_after is not null then p_after
                                when p_action = 'release' then interval '1 second'
                                else core_node.retry_delay(v_policy, v_attempts) end;
-        perform core_private.give_back(v_cursor, due_at, p_action = 'retry', p_entered);
+        perform core_private.give_back(v_cursor, due_at, p_action = 'retry', v_entered);
         outcome := case p_action when 'release' then 'released' else 'retried' end;
     end if;
 end $$;

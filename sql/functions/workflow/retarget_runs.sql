@@ -1,5 +1,7 @@
 -- Runs of a definition that no live node has go to one that a node has, where it begins with the steps that they have
 -- begun. A few thousand a call, from where the last one ended, so that those that fit nowhere cost a look now and then.
+-- A step that has failed and may be tried again is not begun. Where the new code has another one there, its attempts
+-- and its row are nothing of that one, and nothing of the same step elsewhere.
 create or replace function core_private.retarget_runs(p_limit integer = 2000)
 returns integer
 language plpgsql
@@ -67,6 +69,14 @@ begin
                and not bool_or(c.token is not null and coalesce(c.due_at, c.sql_due_at) > v_now));
         update core_private.workflow_cursors c set def_id = r.to_def where c.run_id = any (v_fit);
         update core_private.workflow_runs w set def_id = r.to_def, updated_at = v_now where w.run_id = any (v_fit);
+        with gone as (
+            delete from core_private.workflow_journal j
+             where j.run_id = any (v_fit) and j.status = 'p' and j.ord[1] >= r.common
+            returning j.run_id)
+        update core_private.workflow_cursors c
+           set attempt = 0
+          from gone g
+         where c.run_id = g.run_id and c.path = '';
         v_n := v_n + cardinality(v_fit);
         if cardinality(v_fit) > 0 then
             perform core_private.wake_workflows(r.namespace, v_now);

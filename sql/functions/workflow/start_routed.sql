@@ -1,5 +1,6 @@
 -- A delivery is done once, also where its acknowledgement is lost: the run has a key of its own. What the event was
--- emitted with comes along, so that a loop through a workflow ends as one through handlers does.
+-- emitted with comes along, so that a loop through a workflow ends as one through handlers does. A slot of a task
+-- is under way until its run has ended.
 create or replace function core_private.start_routed(p_namespace text, p_message jsonb, p_headers jsonb)
 returns uuid
 language plpgsql
@@ -21,7 +22,11 @@ begin
         coalesce(nullif(left(p_message ->> 'correlationId', 512), ''), v_uid::text), null, v_key, v_now,
         p_depth => least(coalesce(core_private.header_number(p_message, 'depth'), 0), 1000000)::integer + 1,
         p_causation_uid => v_uid,
-        p_traceparent => core_private.traceparent_if_valid(core_private.headers_object(p_headers) -> 'traceparent'));
+        p_traceparent => core_private.traceparent_if_valid(core_private.headers_object(p_headers) -> 'traceparent'),
+        p_task => (select t.task_id
+                     from core.scheduled_tasks t
+                    where t.task_id = core_private.uuid_if_valid(p_message ->> 'scheduledTaskId')
+                      and t.namespace = p_namespace));
     return coalesce(v_run, (
         select r.run_id
           from core_private.workflow_runs r

@@ -34,9 +34,12 @@ select is(pg_temp.child(), 'waits', 'has a child of its own');
 select is((select count(*) from core_private.workflow_runs where workflow = 'kid'), 2::bigint, 'the second');
 select pg_temp.claim();
 -- The child goes on as a new run, which answers in its place.
+select is((select core.signal_workflow(run_id, 'early') from c where workflow = 'kid'), 'stored', 'a signal that nobody waits for yet');
+select is(core_private.route_signals('shop', 10, core_private.now()), 0, 'and of which claims know that');
 select is(pg_temp.commit('kid', null, 'again', '{"n": 2}'), 'ok', 'goes on as new');
 select is(pg_temp.commit('kid', null, 'again', '{"n": 2}'), 'already', 'once');
 select is(pg_temp.claim(), 'kid:0:0', 'the new one is due');
+select is((select string_agg(s.name || s.routed, ' ') from core_private.workflow_signals s join c using (run_id) where s.consumed_at is null), 'earlytrue', 'and has what nobody has taken');
 select is((select s from core_private.workflow_runs o, core.signal_workflow(o.run_id, 'go') s where o.continued_as is not null), 'stored', 'a signal for the old one');
 select is((select count(*) from core_private.workflow_signals s join c using (run_id) where s.name = 'go'), 1::bigint, 'is the new one''s');
 select is(pg_temp.commit('kid', 'b', 'end', '"done"'), 'ok', 'and ends');

@@ -89,7 +89,7 @@ select is((select count(*) from core.workflow_runs where input is null), 0::bigi
 -- Parked ones go on.
 select pg_temp.start(5, '{"tags": ["a", "b"]}');
 update core_private.workflow_cursors set state = 'P', due_at = null, deaths = 11;
-select is((select why from core.workflow_waits), 'parked: processes died in it 11 times', 'parked');
+select is((select why from core.workflow_waits), 'parked: processes died in it 11 times, in its first step', 'parked');
 select is(pg_temp.retry(5), true, 'goes on');
 select is(pg_temp.claim(), 1::bigint, 'and runs');
 -- Retention.

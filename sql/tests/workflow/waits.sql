@@ -85,3 +85,4 @@ select is((select deaths from c), 10, 'ten');
 select pg_temp.later('31 s');
 select is(pg_temp.claim(), 'none', 'the eleventh');
 select is((select format('%s %s', state, deaths) from core_private.workflow_cursors), 'P 11', 'parks it');
+select is((select waits_for || ': ' || why || ' (' || node_id || ')' from core.workflow_waits), 'operator: parked: processes died in it 11 times, last on node n1, in what comes after b (n1)', 'and says where');

@@ -67,7 +67,7 @@ The payload is given as in emit. A task that a file or a program declared belong
 	f.StringVar((*string)(&task.Misfire), "misfire", "", "what becomes of missed slots: skip, fire_once or backfill (default fire_once)")
 	f.DurationVar(&task.MisfireAfter, "misfire-after", 0, "slots no older than this are late, not missed (default 2m)")
 	f.IntVar(&task.Backfill, "backfill", 0, "most slots that --misfire backfill catches up (default 100)")
-	f.StringVar((*string)(&task.Overlap), "overlap", "", "while the event before is under way: allow, skip or queue_one (default allow; skip for @every)")
+	f.StringVar((*string)(&task.Overlap), "overlap", "", "while the event before, or the run that a trigger started for it, is under way: allow, skip or queue_one (default allow; skip for @every)")
 	f.DurationVar(&task.Jitter, "jitter", 0, "fire up to this much after the slot")
 	f.StringVar(&starts, "starts-at", "", "no slot before this time, RFC 3339")
 	f.StringVar(&ends, "ends-at", "", "no slot after this time, RFC 3339")
