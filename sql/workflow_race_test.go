@@ -374,21 +374,23 @@ func TestTheSweepOfTimeoutsWaitsForNobody(t *testing.T) {
 		"a child's child":   `select from core_private.workflow_cursors where run_id = '` + kid(child) + `' for update`,
 		"what is cancelled": `select core.cancel_workflow('` + child + `')`,
 	} {
-		db.Advance(2 * time.Minute)
-		thinks, err := db.Owner.Begin(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := thinks.Exec(t.Context(), lock); err != nil {
-			t.Fatal(err)
-		}
-		db.Exec(`set lock_timeout = '1 s'; select core_private.maintain_workflows()`)
-		if got := dbtest.Get[string](db, `select string_agg(status, ' ' order by run_id = $1::uuid) from core_private.workflow_runs where run_id = any (array[$1, $2]::uuid[])`, held, free); got != "timed_out open" {
-			t.Errorf("%s is held: %s", what, got)
-		}
-		if err := thinks.Rollback(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		func() {
+			db.Advance(2 * time.Minute)
+			thinks, err := db.Owner.Begin(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = thinks.Rollback(t.Context()) }() // else the end of a test that has failed would wait for it
+			if _, err := thinks.Exec(t.Context(), lock); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := db.Owner.Exec(t.Context(), `set local lock_timeout = '1 s'; select core_private.maintain_workflows()`); err != nil {
+				t.Errorf("%s is held: %v", what, err)
+			}
+			if got := dbtest.Get[string](db, `select string_agg(status, ' ' order by run_id = $1::uuid) from core_private.workflow_runs where run_id = any (array[$1, $2]::uuid[])`, held, free); got != "timed_out open" {
+				t.Errorf("%s is held: %s", what, got)
+			}
+		}()
 	}
 	db.Exec(`select core_private.maintain_workflows()`)
 	if got := dbtest.Get[string](db, `select string_agg(distinct status, ' ') from core_private.workflow_runs`); got != "cancelled timed_out" {
