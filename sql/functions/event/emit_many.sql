@@ -17,6 +17,7 @@ declare
     v_fire       text := ''; -- what triggers add to the statement
     v_fired      text[] := '{}';
     v_triggers   boolean;
+    v_plain      boolean; -- neither triggers nor ordered consumers
     v_met        text; -- the generation of the triggers that it meets
     v_loops      text := current_setting('enable_nestloop');
     v_at_once    boolean := true;
@@ -34,8 +35,12 @@ declare
     v_sync       boolean;
     v_ids        bigint[] := '{}';
 begin
-    select n.dedupe_for, n.trigger_patterns is not null, n.trigger_generation::text, '!' = any (n.trigger_patterns)
-      into v_dedupe_for, v_triggers, v_met, v_sync
+    select n.dedupe_for, n.trigger_patterns is not null, n.trigger_generation::text, '!' = any (n.trigger_patterns),
+           n.trigger_patterns is null and cardinality(p_event_types) <= 200 -- of many, one statement costs less
+           and not (n.named_consumers and exists (
+                        select from core.consumers c where c.namespace = n.namespace and c.kind = 'ordered'))
+      into v_dedupe_for, v_triggers, v_met, v_sync,
+           v_plain
       from core.namespaces n
      where n.namespace = p_namespace;
     if v_triggers and current_setting('nexus.cause', true) <> '' then
@@ -46,6 +51,14 @@ begin
         v_options := true;
     end if;
     perform pg_current_xact_id();
+    if v_plain and not v_options and p_event_uids is null and p_principals is null then
+        return query
+            select * from core_private.emit_plain(
+                              p_namespace, p_event_types, p_payloads, p_now, v_types, v_met::bigint);
+        if found then
+            return;
+        end if;
+    end if;
     if v_options then
         -- Only what decides about the statement is parsed before it.
         select bool_or(p.due_at is null), bool_or(p.due_at is not null)
