@@ -124,7 +124,8 @@ set plan_cache_mode = force_generic_plan -- an installation asks hundreds of tim
 as $$
 declare
   v_xid constant xid := pg_current_xact_id()::xid;
-  v_since bigint;
+  v_since constant bigint := nullif(current_setting('nexus_installer.recorded', true), '')::bigint;
+  v_command bigint;
   v_written oid[];
   v_signatures text[];
   v_definitions text[];
@@ -132,22 +133,19 @@ begin
   if p_kind in ('function', 'view') then
     -- Only what was written since the file before was noted: by then a new installation has written hundreds, and to name all of them
     -- after each file takes longer than to create them. Commands of a transaction are numbered.
-    select max(o.cmin::text::bigint) into v_since from core_private.installed_objects o where o.xmin = v_xid;
     if p_kind = 'function' then
       select array_agg(p.oid) into v_written from pg_proc p where p.xmin = v_xid and p.cmin::text::bigint > coalesce(v_since, -1);
     else
       select array_agg(w.ev_class) into v_written from pg_rewrite w where w.xmin = v_xid and w.cmin::text::bigint > coalesce(v_since, -1);
     end if;
-    select array_agg(d.signature order by d.signature), array_agg(d.object)
-      into v_signatures, v_written
+    select array_agg(d.signature order by d.signature), array_agg(d.definition order by d.signature)
+      into v_signatures, v_definitions
       from core_private.installed_definitions d
      where d.kind = p_kind
        and d.object = any (v_written)
-       and d.signature not in (
-         select s.signature
-           from core_private.installed_objects o
-          cross join unnest(o.signatures) s(signature)
-          where o.applied_at = now() and o.path <> p_path)
+       and not exists (
+         select from core_private.installed_objects o
+          where o.applied_at = now() and o.path <> p_path and o.signatures @> array[d.signature])
        -- A change of owners also writes the row anew; what was taken back stays with its file.
        and (d.signature <> all (coalesce(nullif(current_setting('nexus_installer.taken_back', true), ''), '{}')::text[])
             or exists (select from core_private.installed_objects o where o.path = p_path and d.signature = any (o.signatures)));
@@ -155,10 +153,6 @@ begin
       raise exception '% created no % in core or core_private that no file before it created', p_path, p_kind
         using errcode = 'invalid_object_definition', hint = 'Name another thing in the file, or take it away.';
     end if;
-    select array_agg(d.definition order by d.signature)
-      into v_definitions
-      from core_private.installed_definitions d
-     where d.kind = p_kind and d.object = any (v_written);
   else
     v_signatures := array[p_kind];
     v_definitions := array[case p_kind when 'grants' then core_private.grants_state() else p_sha256 end];
@@ -167,7 +161,9 @@ begin
   values (p_path, p_kind, p_sha256, v_signatures, v_definitions, current_setting('server_version_num')::integer / 10000)
   on conflict (path) do update
     set kind = excluded.kind, sha256 = excluded.sha256, signatures = excluded.signatures, definitions = excluded.definitions,
-        server_major = excluded.server_major, applied_at = excluded.applied_at;
+        server_major = excluded.server_major, applied_at = excluded.applied_at
+  returning o.cmin::text::bigint into v_command;
+  perform set_config('nexus_installer.recorded', v_command::text, true);
 end
 $$;
 comment on function core_private.record_installed(text, text, text) is 'Notes that the installer applied a file.';

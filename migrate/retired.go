@@ -40,13 +40,13 @@ func (s *state) sortOut(there []definition, want schema) {
 	}
 }
 
-var comment = regexp.MustCompile(`(?m)^comment on (?:function|procedure|view) ((?:core|core_node|core_private)\.[a-z0-9_]+(?:\([^)]*\))?) is`)
+var comment = regexp.MustCompile(`comment on (?:function|procedure|view) ((?:core|core_node|core_private)\.[a-z0-9_]+(?:\([^)]*\))?) is`)
 
 // commented are the signatures that a file creates, as its comments name them; nil if it has none.
 func commented(f nexussql.File) []string {
 	var signatures []string
-	for _, found := range comment.FindAllStringSubmatch(f.Body, -1) {
-		name, types, isFunction := strings.Cut(strings.TrimSuffix(found[1], ")"), "(")
+	for _, signature := range named(comment, f.Body) {
+		name, types, isFunction := strings.Cut(strings.TrimSuffix(signature, ")"), "(")
 		if !isFunction {
 			signatures = append(signatures, name)
 			continue

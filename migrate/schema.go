@@ -90,15 +90,27 @@ func (s schema) version() int {
 }
 
 // created finds what migrations and the bookkeeping create besides functions and views.
-var created = regexp.MustCompile(`(?im)^\s*create (?:unlogged )?(?:table|sequence|type)(?: if not exists)? ((?:core|core_node|core_private)\.[a-z0-9_]+)`)
+var created = regexp.MustCompile(`create (?:unlogged )?(?:table|sequence|type)(?: if not exists)? ((?:core|core_node|core_private)\.[a-z0-9_]+)`)
 
-var createdTable = regexp.MustCompile(`(?im)^\s*create (?:unlogged )?table(?: if not exists)? ((?:core|core_node|core_private)\.[a-z0-9_]+)`)
+var createdTable = regexp.MustCompile(`create (?:unlogged )?table(?: if not exists)? ((?:core|core_node|core_private)\.[a-z0-9_]+)`)
+
+// named are the names that a pattern finds where a line begins with it. The patterns begin with a word, which is searched for much faster
+// than the beginnings of lines are, and all files are read several times in a run.
+func named(pattern *regexp.Regexp, text string) []string {
+	var names []string
+	for _, at := range pattern.FindAllStringSubmatchIndex(text, -1) {
+		if line := text[strings.LastIndexByte(text[:at[0]], '\n')+1 : at[0]]; strings.TrimSpace(line) == "" {
+			names = append(names, text[at[2]:at[3]])
+		}
+	}
+	return names
+}
 
 // owned are the names of all that is Nexus's, as the catalogs would print them, with the roles they belong to.
 func (s schema) owned() (names, owners []string) {
 	for _, f := range slices.Concat([]nexussql.File{bookkeeping}, s.migrations) {
-		for _, found := range created.FindAllStringSubmatch(f.Body, -1) {
-			names, owners = append(names, found[1]), append(owners, owner)
+		for _, name := range named(created, f.Body) {
+			names, owners = append(names, name), append(owners, owner)
 		}
 	}
 	for _, f := range slices.Concat([]nexussql.File{bookkeeping}, s.functions, s.views) {
@@ -109,7 +121,7 @@ func (s schema) owned() (names, owners []string) {
 	return append(names, "core_private.installed_definitions"), append(owners, owner)
 }
 
-var dropped = regexp.MustCompile(`(?im)^\s*drop table(?: if exists)? ((?:core|core_node|core_private)\.[a-z0-9_]+)`)
+var dropped = regexp.MustCompile(`drop table(?: if exists)? ((?:core|core_node|core_private)\.[a-z0-9_]+)`)
 
 // tables are those that there have to be after the migrations that have been applied.
 func (s schema) tables(has func(version int) bool) []string {
@@ -118,12 +130,9 @@ func (s schema) tables(has func(version int) bool) []string {
 		if !has(m.Version) {
 			continue
 		}
-		for _, found := range createdTable.FindAllStringSubmatch(m.Body, -1) {
-			names = append(names, found[1])
-		}
-		for _, found := range dropped.FindAllStringSubmatch(m.Body, -1) {
-			names = slices.DeleteFunc(names, func(n string) bool { return n == found[1] })
-		}
+		names = append(names, named(createdTable, m.Body)...)
+		gone := named(dropped, m.Body)
+		names = slices.DeleteFunc(names, func(n string) bool { return slices.Contains(gone, n) })
 	}
 	return names
 }
