@@ -311,3 +311,24 @@ func TestTheStoryOfLanesNoticesWhatIsTakenOut(t *testing.T) {
 		})
 	}
 }
+
+// Keys that were stored among those of events are moved, and what only looks so is left.
+// holds: LN1 (dedupe keys)
+func TestStoredKeysOfLanesAreParted(t *testing.T) {
+	t.Parallel()
+	db := dbtest.New(t)
+	moves, err := os.ReadFile("migrations/0043_part_keys_of_lanes.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.Exec(`select core.create_namespace('shop'), core.outbox_register_queue('shop', 'pay', 1), core.emit('shop', 'x', '1', '{"dedupe_key": "outbox shop pay event"}');
+		insert into core.event_keys (namespace, key, event_id, event_uid, expires_at)
+		select 'shop', 'outbox shop ' || k, nextval('core.event_id_seq'), gen_random_uuid(), core.now() + interval '1 h' from unnest(array['pay a b', 'gone a']) k`)
+	db.Exec(string(moves))
+	if got := strings.Join(column(t, db, `select namespace || '/' || key from core.event_keys order by 1`), ", "); got != "outbox shop pay/a b, shop/outbox shop gone a, shop/outbox shop pay event" {
+		t.Errorf("keys are %s", got)
+	}
+	if !dbtest.Get[bool](db, `select duplicate from core.outbox_enqueue('shop', 'pay', 'x', 't', null, 'a b')`) {
+		t.Error("a key of before is forgotten")
+	}
+}

@@ -462,6 +462,8 @@ var mutants = []mutant{
 	{"ordered nothing is enqueued to it", "core_private.outbox_named", []string{"c.name = p_queue and c.kind = 'outbox';", "c.name = p_queue;"}, "ordered/writers", false},
 	{"ordered what comes goes to the new lanes", "core_private.cut_lanes", []string{"l.generation = p_generation", "l.generation = 1"}, "ordered/writers", false},
 	{"ordered lanes of before stay while somebody may write to them", "core_private.retire_lanes", []string{"v_awaited <> '{}' or core_private.lanes_wait(r.consumer_id, r.generation + 1)", "false"}, "ordered/writers", false},
+	{"E2 keys of lanes are apart", "core_private.enqueue_many", []string{"v_key, p_dedupe_keys, v_now,", "p_namespace, p_dedupe_keys, v_now,"}, "emit/dedupe", false},
+	{"E2 a queue's keys go with it", "core.outbox_drop_queue", []string{"delete from core.event_keys k where", "delete from core.event_keys k where false and"}, "emit/dedupe", false},
 	{"ordered refused while it has events", "core.drop_consumer", []string{"v_queue is null and core_private.outbox_holds(v_id)", "false"}, "ordered/writers", false},
 	{"C5 the position is kept", "core.replay_events", []string{"set position = r.position,", "set position = 0,"}, "replay_events/replay", false},
 	{"C5 only what it has patterns for", "core.replay_events", []string{"and exists (select from unnest($5) x where core_private.matches(x, c.event_type))", ""}, "replay_events/replay", false},

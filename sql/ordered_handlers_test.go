@@ -138,16 +138,29 @@ func TestTwoRunnersOfOrderedSQLHandlers(t *testing.T) {
 	if got := (<-done).Error(); got != "{Handled:1 Retried:0 Buried:0 Released:0 Lost:0} %!w(<nil>)" {
 		t.Errorf("the slow one: %s", got)
 	}
+	// One that lost its lane, which another one has by now, does nothing.
+	first, _ := claimSQL(t, conn, nil)
+	db.Advance(time.Hour)
+	if _, some := claimSQL(t, conn, nil); some {
+		t.Error("it comes again without a pause")
+	}
+	db.Advance(time.Hour)
+	second, _ := claimSQL(t, conn, nil)
+	if r, err := first.run(t, conn); err != nil || r != (ran{Lost: 1}) {
+		t.Errorf("a lost claim: %+v, %v", r, err)
+	}
+	if r, err := second.run(t, conn); err != nil || r != (ran{Handled: 1}) {
+		t.Errorf("the one after it: %+v, %v", r, err)
+	}
 	// What it held is done, and its claim is worth nothing any more.
 	if r, err := c.run(t, conn); err != nil || r != (ran{Lost: 1}) {
 		t.Errorf("an old claim: %+v, %v", r, err)
 	}
-	workAll(t, db.SQLURL())
-	if got := of("a", a.notes(t, db)); !cmp.Equal(got, []string{"slow", "2"}) {
+	if got := of("a", a.notes(t, db)); !cmp.Equal(got, []string{"slow", "2/2"}) {
 		t.Errorf("of its lane: %v", got)
 	}
-	if n := dbtest.Get[int](db, `select count(*)::int from core.delivery_errors`); n != 0 {
-		t.Errorf("%d failed attempts", n)
+	if got := column(t, db, `select concat_ws(' ', attempt, reason) from core.delivery_errors`); !cmp.Equal(got, []string{"1 lease ended"}) {
+		t.Errorf("failed attempts: %v", got)
 	}
 }
 
@@ -160,6 +173,27 @@ func TestAnOrderedEventThatKillsItsSQLRunner(t *testing.T) {
 	a.inOrder(t, "ledger", tellOrdered+` if p_event ->> 'payload' = 'poison' then perform app.die(); end if;`, `, "retry": {"max_attempts": 2}`)
 	db.Exec(`create function app.die() returns void language sql security definer as 'select pg_terminate_backend(pg_backend_pid())'`)
 	emitKeys(t, a.conn, "app", "a:poison a:2 c:1 c:2")
+	// What has failed is alone, and neither it nor others have all turns.
+	alone := connect(t, db.SQLURL())
+	seen := map[int32]int{}
+	db.Exec(`update core_private.lanes set attempts = 1, next_at = '2000-01-01' where lane_id = (select max(lane_id) from core_private.lanes)`)
+	for range 25 {
+		if _, err := alone.Exec(t.Context(), "begin"); err != nil {
+			t.Fatal(err)
+		}
+		c, _ := claimSQL(t, alone, nil)
+		if len(c.cts) != 1 {
+			t.Fatalf("claimed together: %v", c.cts)
+		}
+		seen[c.cts[0]]++
+		if _, err := alone.Exec(t.Context(), "rollback"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(seen) != 2 {
+		t.Errorf("turns: %v", seen)
+	}
+	db.Exec(`update core_private.lanes set attempts = 0, next_at = '-infinity'`)
 	deaths := 0
 	for range 20 {
 		conn := connect(t, db.SQLURL())
@@ -190,7 +224,7 @@ func TestLateCommitsInLanesOfSQLHandlers(t *testing.T) {
 	a.inOrder(t, "ledger", tellOrdered+` if p_event ->> 'payload' = 'again' then
 		perform core.emit('app', 'moved', '"echo"', jsonb_build_object('ordering_key', p_event ->> 'orderingKey')); end if;`, "")
 	_, url := db.As("nexus_producer")
-	late := connect(t, url)
+	late, last := connect(t, url), connect(t, url)
 	begin := func(conn *pgx.Conn, sql string) {
 		t.Helper()
 		if _, err := conn.Exec(t.Context(), sql, pgx.QueryExecModeSimpleProtocol); err != nil {
@@ -220,7 +254,10 @@ func TestLateCommitsInLanesOfSQLHandlers(t *testing.T) {
 		emitKeys(t, a.conn, "app", "c:1")
 		other := connect(t, url) // commits within the transaction
 		emitKeys(t, other, "app", "c:again")
+		begin(last, "begin") // the latest of all, and open
+		emitKeys(t, last, "app", "c:last")
 		work()
+		begin(last, "commit")
 		emitKeys(t, a.conn, "app", "c:2")
 		emitKeys(t, other, "app", "c:3")
 		work()
@@ -230,7 +267,7 @@ func TestLateCommitsInLanesOfSQLHandlers(t *testing.T) {
 		for range 3 {
 			work()
 		}
-		if got := of("c", a.notes(t, db)); !sameWords(got, []string{"0", "1", "again", "echo", "2", "3", "late1", "late2"}) {
+		if got := of("c", a.notes(t, db)); !sameWords(got, []string{"0", "1", "again", "echo", "2", "3", "late1", "late2", "last"}) {
 			t.Errorf("by core.work, %d: %v", i, got)
 		}
 		if n := dbtest.Get[int](db, `select sum(lag)::int from core.lane_status where namespace = 'app'`); n != 0 {

@@ -96,7 +96,10 @@ begin
                     || 'select core.drop_namespace(%L, %L, true);', p_namespace, p_namespace);
         end if;
     end if;
-    delete from core.event_keys k where k.namespace = p_namespace;
+    delete from core.event_keys k where k.namespace = any (p_namespace || array(
+        select core_private.outbox_key(c.namespace, c.name)
+          from core.consumers c
+         where c.namespace = p_namespace and c.kind = 'outbox'));
     delete from core.inbox i where i.namespace = p_namespace;
     perform core_private.drop_runs(p_namespace);
     delete from core.broadcasts b where b.namespace = p_namespace;

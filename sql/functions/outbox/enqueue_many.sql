@@ -48,13 +48,11 @@ begin
         v_lost := array(
             select k.key
               from core_private.claim_keys(
-                       p_namespace,
-                       array(select v_key || ' ' || d from unnest(p_dedupe_keys) d where d is not null), v_now,
-                       v_now + v_queue.dedupe_for, '{}', '{}') k
+                       v_key, p_dedupe_keys, v_now, v_now + v_queue.dedupe_for, '{}', '{}') k
              where not k.won);
         v_again := array(
             select u.k is not null
-                   and (v_key || ' ' || u.k = any (v_lost) or row_number() over (partition by u.k order by u.n) > 1)
+                   and (u.k = any (v_lost) or row_number() over (partition by u.k order by u.n) > 1)
               from unnest(p_dedupe_keys) with ordinality u(k, n)
              order by u.n);
     end if;

@@ -29,6 +29,7 @@ begin
         end if;
     end if;
     delete from core.consumers c where c.consumer_id = v_queue.consumer_id;
+    delete from core.event_keys k where k.namespace = core_private.outbox_key(p_namespace, p_queue);
     delete from core_private.wake_flags f where f.key = core_private.outbox_key(p_namespace, p_queue);
     perform core_private.audit('outbox_drop_queue', p_namespace, p_queue, null,
         jsonb_build_object('force', coalesce(p_force, false)));

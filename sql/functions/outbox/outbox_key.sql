@@ -7,4 +7,4 @@ as $$
 begin
     return 'outbox ' || p_namespace || ' ' || p_queue;
 end $$;
-comment on function core_private.outbox_key(text, text) is 'The key of wake-ups for an outbox queue.';
+comment on function core_private.outbox_key(text, text) is 'The key of wake-ups for an outbox queue or an ordered consumer; of a queue also what its dedupe keys have as their namespace, since no namespace is called so.';

@@ -33,3 +33,16 @@ select ok(not pg_temp.again(k), k || ': and free after dedupe_for') from unnest(
 -- of equal keys of one object the last wins
 create temporary table d as select * from core.emit('shop', 'x', '{"a": 1, "b": 2, "a": 3}');
 select is((select l.payload from core.event_log l join d using (event_id)), '{"a": 3, "b": 2}', 'the last of equal keys');
+-- keys of an outbox queue are its own: no event's key stands for one, and none for an event's
+select core.create_namespace('bank'), core.outbox_register_queue('bank', 'pay', 1);
+create function pg_temp.event(p_key text) returns boolean language sql as $$ select duplicate from core.emit('bank', 'x', '1', jsonb_build_object('dedupe_key', p_key)) $$;
+create function pg_temp.sent(p_key text) returns boolean language sql as $$ select duplicate from core.outbox_enqueue('bank', 'pay', 'x', 't', null, p_key) $$;
+select ok(not pg_temp.event(k) and not pg_temp.sent('one'), 'an event with the key ' || k || ' keeps nobody from enqueuing') from unnest(array['outbox bank pay one']) k;
+select ok(not pg_temp.event('one'), 'nor does a message keep an event');
+select ok(not pg_temp.sent('two') and not pg_temp.event('outbox bank pay two'), 'whatever it is called');
+select ok(pg_temp.sent('one') and pg_temp.sent('two') and pg_temp.event('one') and pg_temp.event('outbox bank pay one'), 'each is remembered');
+select core.outbox_drop_queue('bank', 'pay', true);
+select core.outbox_register_queue('bank', 'pay', 1);
+select ok(not pg_temp.sent('one') and pg_temp.event('one'), 'a queue that is dropped takes its keys along');
+select core.drop_namespace('bank', 'bank', true);
+select is((select count(*)::int from core.event_keys where namespace like '%bank%'), 0, 'and so does a namespace');
