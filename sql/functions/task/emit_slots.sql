@@ -26,10 +26,10 @@ begin
             select '' as columns, '' as ctes, 'null::bigint' as default_id, '(null::text, null::bigint)' as ids,
                    '{}'::text[] as queues, null::bigint as generation
               into v_plan;
-            select '' as ctes, '{}'::text[] as queues, 'null' as generation into v_fire;
+            select '' as ctes, '{}'::text[] as queues, 'null' as generation, '' as links into v_fire;
         else
             select * into v_plan from core_private.delivery_plan(p_namespace, v_part.types, true, false);
-            select * into v_fire from core_private.fire_plan(p_namespace, v_part.types);
+            select * into v_fire from core_private.fire_plan(p_namespace, v_part.types, true);
         end if;
         select * into v_cron from core_private.cron_plan(v_part.tasks);
         foreach v_queue in array v_plan.queues || v_fire.queues || v_cron.queues loop
@@ -68,7 +68,7 @@ begin
               from src e
              order by e.event_id
             $q$, v_plan.columns, v_plan.ctes || v_fire.ctes || v_cron.ctes, v_plan.default_id, v_plan.ids,
-            v_fire.generation, v_cron.links)
+            v_fire.generation, v_fire.links || v_cron.links)
         using p_now, p_namespace, p_task_ids, p_slots, p_event_ids, p_event_uids, v_plan.generation,
               v_part.to_triggers;
     end loop;

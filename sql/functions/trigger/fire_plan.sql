@@ -4,7 +4,8 @@
 -- The generation is read with the routes, by the one statement that delivers. A queue that came since this looked has
 -- no CTE: what is for it is due at once, and promoted.
 create or replace function core_private.fire_plan(
-    p_namespace text, p_event_types text[], out ctes text, out queues text[], out generation text)
+    p_namespace text, p_event_types text[], p_links boolean = false,
+    out ctes text, out queues text[], out generation text, out links text)
 returns record
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -17,6 +18,7 @@ declare
     v_n        integer := 0;
 begin
     ctes := '';
+    links := '';
     queues := '{}';
     select n.trigger_patterns, n.trigger_generation::text
       into v_known, generation
@@ -89,8 +91,15 @@ begin
               from (select h.routed_message, h.routed_headers
                       from hits h
                      where h.due_at is null and not h.too_deep and h.queue_name = %L
-                     order by h.event_id, h.trigger_id) x)$q$,
-            v_n, core_private.queue_relation(v_queue), core_private.queue_sequence(v_queue), v_queue);
+                     order by h.event_id, h.trigger_id) x
+            %s)$q$,
+            v_n, core_private.queue_relation(v_queue), core_private.queue_sequence(v_queue), v_queue,
+            case when p_links then 'returning msg_id, (message ->> ''eventId'')::bigint as event_id' end);
+        if p_links then
+            links := links || format(
+                ' union all select %L, f.msg_id, e.task_id, e.slot, e.event_id from fired%s f'
+                ' join src e on e.event_id = f.event_id where e.overlap <> ''allow''', v_queue, v_n);
+        end if;
     end loop;
 end $$;
-comment on function core_private.fire_plan(text, text[]) is 'The part of a statement that makes the deliveries of triggers for the events of its CTE src, which has event_id, event_type, payload, message, headers, due_at and depth: CTEs to follow those of core_private.delivery_plan, the queues to wake, and, for the log, the generation of the triggers that it meets, as SQL. No CTEs where no trigger can match. Raises NX110.';
+comment on function core_private.fire_plan(text, text[], boolean) is 'The part of a statement that makes the deliveries of triggers for the events of its CTE src, which has event_id, event_type, payload, message, headers, due_at and depth: CTEs to follow those of core_private.delivery_plan, the queues to wake, and, for the log, the generation of the triggers that it meets, as SQL. No CTEs where no trigger can match. p_links, for tasks: src has task_id, slot and overlap as well, and links are the rows of these deliveries for core_private.task_deliveries, to follow others. Raises NX110.';

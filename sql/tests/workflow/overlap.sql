@@ -48,6 +48,17 @@ select core.cancel_workflow(run_id, false) from core.workflow_runs where input =
 select core.run_task_now('shop', 'trigger/skip');
 select is(pg_temp.start(), 2, 'what waited, and what somebody asked for');
 select is(pg_temp.at('06:05'), 1, 'are under way');
+select pg_temp.start();
+-- a trigger of the task's event, before any node has started its run, and after
+select core.create_trigger('shop', 'due', '{"event": {"pattern": "report.due"}}', 'workflow:report'), core.schedule_task('shop', 'due', '* * * * *', 'report.due', '"due"', '{"overlap": "skip"}');
+delete from core.scheduled_tasks where name <> 'due';
+select pg_temp.at('07:05'); delete from pgmq.q_core_events_shop;
+select is(pg_temp.at('08:05'), 0, 'a delivery of a trigger is under way');
+select is(pg_temp.start(), 1, 'which starts a run');
+select is(pg_temp.at('09:05'), 0, 'that goes on');
+update core_private.workflow_cursors set token = null;
+select core.cancel_workflow(run_id, false) from core.workflow_runs where input = '"due"';
+select is(pg_temp.at('10:05'), 1, 'until it has ended');
 -- what says that it is of a task of others
 select pgmq.send('core_events_shop__triggers', jsonb_build_object('eventType', 'workflow:report', 'payload', 7, 'eventUid', gen_random_uuid(), 'scheduledTaskId', t)) from core.schedule_task('other', 't', '* * * * *', 't') t;
 select pg_temp.start();
