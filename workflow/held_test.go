@@ -51,6 +51,8 @@ func TestHeldByAnOperator(t *testing.T) {
 		free = append(free, begin(t, db, w, order{Cents: 2}, nil))
 	}
 	db.Wait(`select count(*) = 8 from core_private.workflow_cursors where token is not null`)
+	// Eight steps run, and none has a transaction open.
+	db.Wait(`select not exists (select from pg_stat_activity where datname = current_database() and xact_start is not null and pid <> pg_backend_pid())`)
 
 	thinks, err := db.Owner.Begin(t.Context())
 	if err != nil {

@@ -53,6 +53,9 @@ func child(url, mode string) error {
 		return n.Run(ctx)
 	}
 	switch mode {
+	case "killer":
+		n = node.New(pool, node.Config{ID: "doomed", Namespace: ns, Lease: 5 * time.Second, Poll: 20 * time.Millisecond})
+		n.Add(killing(pool))
 	case "saga":
 		n.Add(saga(pool))
 	case "handed":

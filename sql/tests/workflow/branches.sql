@@ -28,6 +28,7 @@ select is(pg_temp.fan('', 'par', '{2}', '{}'), 'go', 'no branches: nothing to wa
 delete from core_private.workflow_journal where key = 'par'; update core_private.workflow_cursors set pos = 1;
 select throws_ok($$select pg_temp.fan('', 'par', '{2}', '{a,a}')$$, 'NX006', null, 'a branch twice');
 select is(pg_temp.fan('', 'par', '{2}', '{a,b}'), 'waits', 'two branches');
+select is((select entered from core_private.workflow_cursors where path = ''), 2, 'in a step that has been begun');
 select is(pg_temp.claim(), 'par/a:0 par/b:0', 'which are due');
 select is((select distinct results::text from c where path <> ''), '{"s": 1}', 'and know the journal');
 select is(pg_temp.fan('par/b', 'b1', '{2,2,1}', '{x,y}'), 'waits', 'one has branches');
@@ -59,7 +60,9 @@ create function pg_temp.undo(p_key text, p_action text = 'done') returns text la
 delete from c;
 select is(pg_temp.claim(), ':2', 'claimed');
 select is((select st || ' ' || undo_key from c), 'undo m#3', 'to be undone');
+select is((select core.cancel_workflow(run_id) from r), 'already_finished', 'and not cancelled any more');
 select is(pg_temp.undo('m#2'), 'lost', 'not another one');
+select is((select u.outcome from pg_temp.held('') h, core_node.undo_step(h.run_id, h.epoch, gen_random_uuid(), 'm#3', 'done') u), 'lost', 'nor by who has lost it');
 select is(pg_temp.undo('m#3'), 'next m#2', 'the last first');
 select is(pg_temp.undo('m#2', 'retry'), 'retried', 'has retries of its own');
 select pg_temp.later('1 s');
@@ -90,3 +93,15 @@ select pg_temp.claim();
 select is((select core_node.fan_out(k.run_id, '', k.epoch, k.token, k.pos, 3, 'm', '{3}', null, '[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]', 3) from core_private.workflow_cursors k where k.path = '' and k.token is not null), 'waits', 'a dozen items');
 select is((select string_agg(path, ' ' order by path) from core_private.workflow_cursors where path <> ''), 'm/0 m/1 m/2', 'the first three are begun');
 select is((select next_item from core_private.workflow_cursors where path = ''), 3, 'and the fourth is next');
+-- None begins after one has failed, and none that is done comes again when the run is retried.
+create function pg_temp.item(p_n int) returns text language sql as $$
+  select e.outcome || coalesce(' ' || e.next_path, '') from pg_temp.held('m/' || p_n) h, core_node.end_branch(h.run_id, h.path, h.epoch, h.token, h.pos, 'm#' || p_n, array[3, p_n], '1') e $$;
+select pg_temp.claim();
+select is(pg_temp.fail('m/0', 'm#0', '{3,0}'), 'failed', 'the first one fails');
+select is(pg_temp.item(1), 'ok', 'no other is begun');
+select is(pg_temp.item(2), 'ended', 'and the run has failed');
+select is((select core.retry_workflow(run_id) from core_private.workflow_runs where error ->> 'step' = 'm#0'), true, 'retried');
+select pg_temp.claim();
+select is((select core_node.fan_out(k.run_id, '', k.epoch, k.token, k.pos, 3, 'm', '{3}', null, '[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]', 1) from core_private.workflow_cursors k where k.path = '' and k.token is not null), 'waits', 'one at once');
+select pg_temp.claim();
+select is(pg_temp.item(0), 'item m/3', 'those that are done are passed over');

@@ -22,6 +22,7 @@ select is(pg_temp.claim(), 'top:0:0', 'the parent');
 select throws_ok($$select core_node.start_child(run_id, path, epoch, token, pos, 1, 'k', '{1}', 'nope') from c$$, 'NX116', null, 'no such workflow');
 select is(pg_temp.child(), 'waits', 'begins a child');
 select is((select row(w.depth, w.correlation_id, w.input)::text from core_private.workflow_runs w where workflow = 'kid'), '(1,c1,"{""n"": 1}")', 'which knows where it is from');
+select is((select entered from core_private.workflow_cursors where path = '' and state = 'W'), 1, 'the step has been begun');
 select is(pg_temp.claim(), 'kid:0:0', 'and is due');
 select is(pg_temp.fail('kid', 'x', 'reject'), 'failed', 'it fails');
 select is(pg_temp.claim(), 'top:0:0', 'the parent is told');
@@ -36,10 +37,17 @@ select pg_temp.claim();
 -- The child goes on as a new run, which answers in its place.
 select is((select core.signal_workflow(run_id, 'early') from c where workflow = 'kid'), 'stored', 'a signal that nobody waits for yet');
 select is(core_private.route_signals('shop', 10, core_private.now()), 0, 'and of which claims know that');
+update core_private.workflow_runs set timeout_at = core_private.now() + interval '1 h', tags = '{vip}' where run_id = (select run_id from c where workflow = 'kid');
+insert into d select core_node.register_workflow('shop', 'kid', 2, '[{"name": "k", "kind": "child", "workflow": "kid"}, {"name": "b", "kind": "step"}, {"name": "c", "kind": "step"}]'), 'kid';
+select pg_temp.later('1 min');
 select is(pg_temp.commit('kid', null, 'again', '{"n": 2}'), 'ok', 'goes on as new');
+select is((select row(w.version, w.tags, w.timeout_at - w.created_at)::text from core.workflow_runs w where continued_from is not null), '(2,{vip},00:59:00)', 'by the newest code, with its tags and what is left of its time');
 select is(pg_temp.commit('kid', null, 'again', '{"n": 2}'), 'already', 'once');
 select is(pg_temp.claim(), 'kid:0:0', 'the new one is due');
 select is((select string_agg(s.name || s.routed, ' ') from core_private.workflow_signals s join c using (run_id) where s.consumed_at is null), 'earlytrue', 'and has what nobody has taken');
+insert into core_private.workflow_signals (namespace, run_id, name, sent_at, sent_by) select 'shop', run_id, 'late', core_private.now(), 'x' from core_private.workflow_runs where continued_as is not null;
+select core_private.route_signals('shop', 10, core_private.now());
+select is((select count(*) from core_private.workflow_signals s join c using (run_id) where s.name = 'late'), 1::bigint, 'and what came for the old one when it had just ended');
 select is((select s from core_private.workflow_runs o, core.signal_workflow(o.run_id, 'go') s where o.continued_as is not null), 'stored', 'a signal for the old one');
 select is((select count(*) from core_private.workflow_signals s join c using (run_id) where s.name = 'go'), 1::bigint, 'is the new one''s');
 select is(pg_temp.commit('kid', 'b', 'end', '"done"'), 'ok', 'and ends');
@@ -65,3 +73,18 @@ select is((select string_agg(workflow, ' ') from core_private.workflow_runs), 't
 select is(pg_temp.claim(), 'top:1:0', 'which goes on');
 select is((select results -> 'k' from c), '"late"', 'with its result');
 select is((select string_agg(key, ' ') from r3, core.workflow_tree(run_id)), 'k', 'and is shown without it');
+-- A step whose child has failed is retried with another child.
+create temporary table r4 as select run_id from core.start_workflow('shop', 'top');
+select pg_temp.claim(), pg_temp.child(), pg_temp.claim();
+select pg_temp.fail('kid', 'x', 'reject'), pg_temp.claim();
+select is(pg_temp.fail('top', 'k', 'reject'), 'failed', 'the parent fails with its child');
+select is((select core.retry_workflow(run_id) from r4), true, 'and is retried');
+select is(pg_temp.claim(), 'top:0:0', 'from that step');
+select is(pg_temp.child(), 'waits', 'which has a child of its own');
+select is((select count(*) from core_private.workflow_runs join r4 on parent_run_id = r4.run_id), 2::bigint, 'a second one');
+-- A workflow that begins itself has an end.
+create temporary table r5 as select run_id from core.start_workflow('shop', 'top');
+delete from core_private.workflow_cursors where run_id <> (select run_id from r5);
+select pg_temp.claim();
+update core_private.workflow_runs set depth = 100;
+select throws_ok('select pg_temp.child()', 'NX019', null, 'a hundred deep');

@@ -38,6 +38,11 @@ delete from core_private.workflow_cursors where path <> '';
 select is((select string_agg(n, ' ') from core_private.workflow_cursors c join r using (run_id) where c.def_id = (select def from d where n = 'old')), 'far', 'to a node that has it');
 select core_node.replace_capabilities('n1', incarnation, '{}', '{}', array(select 'w#' || def from d)) from core.nodes;
 select is((select why from core.workflow_waits join r using (run_id) where n = 'far'), null, 'which is then not in need');
+update core.nodes set last_heartbeat = core_private.now() - interval '1 day';
+select is((select why from core.workflow_waits join r using (run_id) where n = 'far'), 'no live node has the workflow', 'unless that is silent');
+update core.nodes set last_heartbeat = core_private.now(), state = 'draining';
+select is((select why from core.workflow_waits join r using (run_id) where n = 'far'), 'no live node has the workflow', 'or ends');
+update core.nodes set state = 'active';
 -- A step that has failed once is not begun, unless it is undone all the same.
 create temporary table v as select core_node.register_workflow('shop', 'v', 1, '[{"name": "a", "kind": "step"}, {"name": "b", "kind": "step", "undo": "go", "undo_on_failure": true}]') as def;
 create temporary table f as select n, run_id from unnest('{plain,undone,given_up}'::text[]) n, core.start_workflow('shop', 'v', to_jsonb(n));

@@ -92,11 +92,28 @@ update core_private.workflow_cursors set state = 'P', due_at = null, deaths = 11
 select is((select why from core.workflow_waits), 'parked: processes died in it 11 times, in its first step', 'parked');
 select is(pg_temp.retry(5), true, 'goes on');
 select is(pg_temp.claim(), 1::bigint, 'and runs');
+-- A limit is one of runs, whatever form they have and however many branches.
+create temporary table x as select core_node.register_workflow('shop', 'x', 1, '[{"name": "p", "kind": "parallel", "steps": [{"name": "a", "kind": "step"}, {"name": "b", "kind": "step"}, {"name": "c", "kind": "step"}]}]', '{"concurrency": 2}') as def;
+create function pg_temp.claim_x() returns bigint language sql as $$ select count(*) from core_node.claim_runs('shop', array(select max(def) from x), 'n1', 10, '1 h') $$;
+select core.start_workflow('shop', 'x');
+select core_node.fan_out(run_id, '', epoch, token, 0, 1, 'p', '{0}', '{a,b,c}') from core_node.claim_runs('shop', array(select def from x), 'n1', 10, '1 h');
+select is(pg_temp.claim_x() + pg_temp.claim_x(), 3::bigint, 'three branches are one run');
+insert into x select core_node.register_workflow('shop', 'x', 2, '[{"name": "q", "kind": "step"}]', '{"concurrency": 2}');
+select core.start_workflow('shop', 'x') from generate_series(1, 2);
+select is(pg_temp.claim_x(), 1::bigint, 'which counts for another form, too');
+delete from core_private.workflow_cursors where def_id in (select def from x); delete from core_private.workflow_journal where key = 'p'; delete from core_private.workflow_runs where workflow = 'x';
 -- Retention.
 select pg_temp.later('11 days');
 select is((core_private.apply_retention() ->> 'workflow_runs')::int, 4, 'what ended is removed');
 select is((select string_agg(status, ' ') from core_private.workflow_runs), 'open', 'what did not, not');
 select is((select count(*) from core_private.workflow_journal), 0::bigint, 'with its journal');
+select pg_temp.start(6);
+delete from core_private.workflow_cursors where run_id = (select run_id from r where n = 6);
+update core_private.workflow_runs set status = 'compensation_failed', finished_at = core_private.now() - interval '20 days' where run_id = (select run_id from r where n = 6);
+insert into core.dead_letters (namespace, source_kind, source_ref, payload, attempts, failed_at, reason) select 'shop', 'workflow_compensation', jsonb_build_object('runId', run_id), '1', 1, core_private.now(), 'r' from r where n = 6;
+select is(core_private.remove_runs(100, clock_timestamp() + '1 min'), 0, 'nor what somebody has to look at');
+select core.accept_workflow(run_id, 'seen') from r where n = 6;
+select is(core_private.remove_runs(100, clock_timestamp() + '1 min'), 1, 'until he has');
 select throws_ok($$select core.drop_namespace('shop', 'shop')$$, 'NX203', null, 'a namespace with runs is not dropped');
 select lives_ok($$select core.drop_namespace('shop', 'shop', true)$$, 'but by force');
 select is((select count(*) from core_private.workflow_cursors) + (select count(*) from core_private.workflow_runs) + (select count(*) from core_private.workflow_definitions), 0::bigint, 'with all of them');

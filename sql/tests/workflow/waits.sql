@@ -77,10 +77,15 @@ update c set pos = 5;
 select pg_temp.later('31 s');
 select is(pg_temp.claim(), ':5:0', 'a lease ends');
 select is((select deaths from c), 1, 'which was a death');
+select is(core_node.release_runs(array(select run_id from c), '{""}', array(select epoch from c), array[gen_random_uuid()]), 0, 'which another one cannot give back'),
+       is(core_node.release_runs(array(select run_id from c), '{""}', array(select epoch - 1 from c), array(select token from c)), 0, 'nor the one before');
 select is(core_node.release_runs(array(select run_id from c), '{""}', array(select epoch from c), array(select token from c)), 1, 'given back');
 select is(pg_temp.claim(), ':5:0', 'at once');
 select is((select deaths from c), 1, 'is none');
-do $$ begin for i in 1 .. 9 loop perform pg_temp.later('31 s'); perform pg_temp.claim(); end loop; end $$;
+select is(pg_temp.fail('release', null, '0 s'), 'released 00:00:00', 'what answers');
+select is((select pg_temp.claim() || ' ' || deaths from c), ':5:0 1', 'is claimed');
+select is((select deaths from core_private.workflow_cursors), 0, 'and has had no deaths');
+do $$ begin for i in 1 .. 10 loop perform pg_temp.later('31 s'); perform pg_temp.claim(); end loop; end $$;
 select is((select deaths from c), 10, 'ten');
 select pg_temp.later('31 s');
 select is(pg_temp.claim(), 'none', 'the eleventh');
