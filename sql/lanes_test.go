@@ -205,7 +205,10 @@ func (s *laneStory) snapshots() {
 	late, _ := open("late")
 	s.enqueue("snapshots", "early")
 	s.want("what has committed", s.all(lane), []string{"early"})
+	lag := func() int { return dbtest.Get[int](s.db, "select lag from core.lane_status where queue = 'snapshots'") }
+	s.want("the lag before it commits", lag(), 0)
 	s.must(late.Commit(ctx))
+	s.want("the lag with what commits late", lag(), 1)
 	s.want("what commits late", s.all(lane), []string{"late"})
 
 	// One that is beyond the end of the snapshot: nobody who began after it has ended, in no database of the server, so it takes some attempts.
@@ -215,6 +218,7 @@ func (s *laneStory) snapshots() {
 		s.want("what has not committed", g.bodies, []string(nil))
 		found = dbtest.Get[int64](s.db, "select pg_snapshot_xmax(done)::text::bigint from core_private.lane_now($1)", lane) <= xid
 		s.must(tx.Commit(ctx))
+		s.want("the lag with what was beyond the snapshot", lag(), 1)
 		s.want("what was beyond the snapshot", s.all(lane), []string{"beyond"})
 	}
 
@@ -275,6 +279,8 @@ func TestLanesKeepTheirPromises(t *testing.T) {
 var laneMutants = []mutant{
 	{breaks: "LN2 transactions that were running", function: "core_private.late_in_lane", replace: []string{"where p_seen is null or pg_visible_in_snapshot(x, p_seen)", "where false"}},
 	{breaks: "LN2 those between a snapshot's end and the reader", function: "core_private.late_in_lane", replace: []string{"generate_series(v_from, v_next - 1)", "generate_series(1, 0)"}},
+	{breaks: "LN10 what is late in the lag", function: "core_private.lane_states", replace: []string{"select x from pg_snapshot_xip(n.done) x", "select x from pg_snapshot_xip(n.done) x where false"}},
+	{breaks: "LN10 what is beyond the snapshot in the lag", function: "core_private.lane_states", replace: []string{"n.done_next::text::bigint - 1) g", "0) g"}},
 	{breaks: "LN2 what is done is not read again", function: "core_private.read_lane", replace: []string{"and not pg_visible_in_snapshot(m.xid, p_lane.done)", ""}},
 	{breaks: "LN3 lanes of another server", function: "core_node.fetch_lane", replace: []string{"if core_private.of_another_server(v_lane, core_private.cluster_id()) then", "if false then"}},
 	{breaks: "LN2 the first of its transaction", function: "core_private.require_first", replace: []string{"if pg_current_xact_id_if_assigned() is not null then", "if false then"}},

@@ -1,6 +1,7 @@
 package nexussql_test
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"testing"
@@ -88,6 +89,17 @@ func TestALookAtManyLanesReadsLittle(t *testing.T) {
 	}
 	if n := pagesOf(t, db, "select * from core_node.lanes_due('shop', 'wide')"); n > 400 {
 		t.Errorf("a look reads %d pages", n)
+	}
+	tx, err := db.Owner.Begin(t.Context())
+	s.must(err)
+	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
+	_, err = tx.Exec(t.Context(), "set local track_functions = 'all'")
+	s.must(err)
+	var lag, calls int
+	s.must(tx.QueryRow(t.Context(), "select sum(lag) from core.lane_status").Scan(&lag))
+	s.must(tx.QueryRow(t.Context(), "select sum(calls) from pg_stat_xact_user_functions where schemaname = 'core_private'").Scan(&calls))
+	if lag != 2001 || calls > 100 {
+		t.Errorf("%d calls of functions say how far 4,096 lanes are, and that %d messages wait", calls, lag)
 	}
 	if n := pagesOf(t, db, "select core_private.lanes_sample('shop')"); n > 60000 {
 		t.Errorf("a sample of metrics reads %d pages", n)

@@ -38,7 +38,7 @@ begin
       ('core_private.upcoming_runs', '{nexus_reader}'),
       ('core_private.why_not_run', '{nexus_reader}'),
       ('core_private.why_parked', '{nexus_reader}'),
-      ('core_private.lane_state_of', '{nexus_reader}'),
+      ('core_private.lane_states', '{nexus_reader}'),
       ('core_private.without_handler', '{nexus_reader}'),
       ('core_private.lane_partition_holders', '{nexus_reader}'),
       ('core_private.pending_of', '{nexus_reader}'),

@@ -1,5 +1,5 @@
 create or replace view core.lane_status with (security_barrier = true) as
-select c.namespace, c.name as queue, k.lane, k.lane_id, l.state, l.seq,
+select c.namespace, c.name as queue, l.lane, l.lane_id, l.state, l.seq,
        least(l.pending, 10000) as lag, l.pending > 10000 as lag_is_more,
        case when l.oldest is not null then greatest(core.now() - l.oldest, '0') end as lag_time,
        l.attempts, l.last_error, l.blocked_since,
@@ -9,20 +9,19 @@ select c.namespace, c.name as queue, k.lane, k.lane_id, l.state, l.seq,
             when l.state = 'paused' then 'paused'
             when l.suspect_until > l.seq then format('one of %s to %s failed', l.seq + 1, l.suspect_until)
             when l.attempts > 0 then format('message %s failed', l.seq + 1)
-            when k.waits and b.consumer_id is not null then 'waits for the log'
-            when k.waits then 'waits for the lanes of before'
+            when l.waits and b.consumer_id is not null then 'waits for the log'
+            when l.waits then 'waits for the lanes of before'
             when c.kind = 'ordered' and l.pending > 0 and (l.locked_until <= core.now()) is not false
-            then 'no live node handles ' || core_private.without_handler(c.consumer_id, k.lane_id) end as why,
+            then 'no live node handles ' || core_private.without_handler(c.consumer_id, l.lane_id) end as why,
        case when l.next_at > core.now() then l.next_at end as next_at,
        case when l.locked_until > core.now() then l.locked_by end as locked_by,
        case when l.locked_until > core.now() then l.locked_until end as locked_until,
-       k.generation
+       l.generation
   from core.consumers c
  cross join lateral (select case c.kind when 'ordered' then 'consumer' else 'queue' end as name) x
   left join lateral (
     select c.consumer_id from core_private.backfills_of(c.consumer_id) f where f.state <> 'done') b on true
- cross join lateral core_private.lanes_of_consumer(c.consumer_id) k
- cross join lateral core_private.lane_state_of(k.lane_id, 10001) l
+ cross join lateral core_private.lane_states(c.consumer_id, 10001) l
  where c.kind in ('outbox', 'ordered')
    and c.namespace = any ((select core_private.namespaces_read_by(current_user))::text[]);
 comment on view core.lane_status is 'One row a lane of an outbox queue or an ordered consumer: how far it is, how far behind, who holds it, and why it does not go on.';

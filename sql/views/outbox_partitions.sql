@@ -1,8 +1,7 @@
 create or replace view core.outbox_partitions with (security_barrier = true) as
-select k.lane_id as id, c.namespace, c.name as queue, k.lane as partition, l.seq as sequence
+select l.lane_id as id, c.namespace, c.name as queue, l.lane as partition, l.seq as sequence
   from core.consumers c
- cross join lateral core_private.lanes_of_consumer(c.consumer_id) k
- cross join lateral core_private.lane_state_of(k.lane_id, 0) l
+ cross join lateral core_private.lane_states(c.consumer_id, 0) l
  where c.kind = 'outbox' and c.namespace = any ((select core_private.namespaces_read_by(current_user))::text[]);
 comment on view core.outbox_partitions is 'Lanes under the names of other outboxes; core.lane_status says more.';
 comment on column core.outbox_partitions.id is 'lane_id.';

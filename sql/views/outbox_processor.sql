@@ -1,8 +1,7 @@
 create or replace view core.outbox_processor with (security_barrier = true) as
-select k.lane_id as partition_id, l.seq as processed_seq, l.attempts, l.last_error, l.locked_by, l.locked_until
+select l.lane_id as partition_id, l.seq as processed_seq, l.attempts, l.last_error, l.locked_by, l.locked_until
   from core.consumers c
- cross join lateral core_private.lanes_of_consumer(c.consumer_id) k
- cross join lateral core_private.lane_state_of(k.lane_id, 0) l
+ cross join lateral core_private.lane_states(c.consumer_id, 0) l
  where c.kind = 'outbox' and c.namespace = any ((select core_private.namespaces_read_by(current_user))::text[]);
 comment on view core.outbox_processor is 'How far lanes are under the names of other outboxes; core.lane_status says more.';
 comment on column core.outbox_processor.partition_id is 'lane_id.';
