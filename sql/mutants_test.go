@@ -23,7 +23,7 @@ type mutant struct {
 var mutants = []mutant{
 	{"W1 a key has one input", "core.start_workflow", []string{"v_input is distinct from p_input", "false"}, "workflow/linear", false},
 	{"W2 the token is asked for", "core_node.commit_step", []string{"and c.token is not distinct from p_token and p_token is not null", ""}, "workflow/linear", false},
-	{"W2 and of the last step", "core_node.commit_step", []string{"and c.token is not distinct from p_token and p_token is not null\n               and c.state = 'R' and c.cancel is null and p_path = ''", "and c.state = 'R' and c.cancel is null and p_path = ''"}, "workflow/linear", false},
+	{"W2 and of the last step", "core_node.commit_step", []string{"and c.token is not distinct from p_token and p_token is not null\n           and c.state = 'R' and c.cancel is null and p_path = ''", "and c.state = 'R' and c.cancel is null and p_path = ''"}, "workflow/linear", false},
 	{"W12 numbers beyond what Go has", "core_private.is_plain_json", []string{"[0-9][eE][+]?[0-9][0-9][0-9]|", ""}, "workflow/linear", false},
 	{"W6 a claim begins where the one before has ended", "core_node.claim_runs", []string{"least(coalesce(x.due, '-infinity'), v_now - interval '1 second')", "'-infinity'::timestamptz"}, "workflow/at_scale", false},
 	{"W6 and sees what was committed late", "core_node.claim_runs", []string{"v_now - interval '1 second'", "v_now"}, "workflow/at_scale", false},

@@ -65,7 +65,7 @@ func (f *facts) correlated() string {
 func (h *hand) work(draining context.Context) {
 	defer h.r.forget(h)
 	defer func() { h.wave.back() }()
-	h.draining, h.told, h.soon = draining, time.Now(), max(h.soon, soonLeast)
+	h.draining, h.told = draining, time.Now()
 	h.root.Parent = nexus.WithDelivery(h.r.h.Handling, &nexus.Delivery{Event: nexus.Event{
 		UID: h.run, Namespace: h.facts.namespace, Type: h.facts.workflow, CorrelationID: h.facts.correlated(), Depth: h.facts.depth, Headers: h.facts.headers(),
 	}})
@@ -436,6 +436,7 @@ func (h *hand) done(p place, result any) (more bool, err error) {
 	}
 	c := &commit{
 		fence: h.fence, entered: p.node.top() + 1, key: &key, ord: nullable(ordText(p.ord())), result: &text, undo: nullable(undo), op: opNext, abandoned: h.gone,
+		first: !h.journal.tried(key),
 	}
 	switch {
 	case next.what != finish:
@@ -511,7 +512,9 @@ func (h *hand) cedes() bool {
 func (h *hand) commit(c *commit) answer {
 	c.answer, c.quick = make(chan answer, 1), time.Since(h.told) < h.soon
 	h.wave.back()
-	h.r.commits <- c
+	if !h.r.alone(c) || !h.r.sendAlone(c) {
+		h.r.commits <- c
+	}
 	a := <-c.answer
 	h.told, h.soon, h.wave = time.Now(), c.soon, c.wave
 	return a

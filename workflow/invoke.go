@@ -218,8 +218,8 @@ func (h *hand) stepTx(p place) (more bool, err error) {
 			op = h.opAfter(key, text)
 		}
 		b.Queue(`select outcome, coalesce(detail, '') from core_node.commit_tx_step($1, $2, $3, $4, $5, $6, $7, $8::text::int[], $9::text::jsonb,
-			$10::text::jsonb, $11, $12::text::jsonb)`, h.run, h.path, h.epoch, h.token, h.pos, p.node.top()+1, key, ordText(p.ord()), text,
-			nullable(h.undoing(p.node)), op, output).QueryRow(func(row pgx.Row) error { return row.Scan(&outcome, &detail) })
+			$10::text::jsonb, $11, $12::text::jsonb, $13)`, h.run, h.path, h.epoch, h.token, h.pos, p.node.top()+1, key, ordText(p.ord()), text,
+			nullable(h.undoing(p.node)), op, output, !h.journal.tried(key)).QueryRow(func(row pgx.Row) error { return row.Scan(&outcome, &detail) })
 	})
 	switch {
 	case !committed && !left && res.Action == work.Ack: // lost

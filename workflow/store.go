@@ -23,7 +23,7 @@ const exchange = 30 * time.Second
 // would otherwise take one connection of the node after the other.
 const (
 	briefly   = `set_config('lock_timeout', '1s', true), `
-	atAGlance = `set_config('lock_timeout', '20ms', true), ` // who commits for many runs
+	atAGlance = `set_config('lock_timeout', '20ms', true), ` // who commits for many runs, before the call that it is for
 )
 
 // fence is what proves that a cursor is still in hand.
@@ -119,7 +119,7 @@ func (r *runner) beginClaim(limit int) *claiming {
 }
 
 const claimRuns = `select run_id, path, epoch, token, pos, attempt, deaths, state, coalesce(undo_key, ''), input::text, depth,
-		coalesce(correlation_id, ''), created_at, results::text, pending::text, coalesce(traceparent, ''), due_at
+		coalesce(correlation_id, ''), created_at, nullif(results, '{}')::text, nullif(pending, '{}')::text, nullif(failed, '{}')::text, coalesce(traceparent, ''), due_at
 	from core_node.claim_runs($1, $2, $3, $4, $5, $6, $7)`
 
 func (c *claiming) args() []any {
@@ -130,11 +130,11 @@ func (c *claiming) args() []any {
 func (c *claiming) read(rows pgx.Rows) (err error) {
 	c.hands, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*hand, error) {
 		h := &hand{r: c.r, facts: &facts{namespace: c.r.h.Namespace, workflow: c.r.flow.name}, journal: newJournal(), until: c.sent.Add(c.r.lease)}
-		var results, pending *string
+		var results, pending, failed *string
 		err := row.Scan((*[16]byte)(&h.run), &h.path, &h.epoch, (*[16]byte)(&h.token), &h.pos, &h.attempt, &h.deaths, &h.state, &h.undoKey, (*raw)(&h.facts.input),
-			&h.facts.depth, &h.facts.correlation, &h.facts.created, &results, &pending, &h.facts.traceparent, &h.due)
+			&h.facts.depth, &h.facts.correlation, &h.facts.created, &results, &pending, &failed, &h.facts.traceparent, &h.due)
 		h.facts.id = h.run
-		h.journal.read(results, pending)
+		h.journal.read(results, pending, failed)
 		return h, err
 	})
 	return err
@@ -185,18 +185,28 @@ func (r *raw) Scan(v any) error {
 }
 
 // read takes over what a claim brought.
-func (j *journal) read(results, pending *string) {
-	for of, text := range map[*map[string][]byte]*string{&j.results: results, &j.pending: pending} {
-		if text == nil {
+func (j *journal) read(results, pending, failed *string) {
+	for _, one := range [...]struct {
+		of   map[string][]byte
+		text *string
+	}{{j.results, results}, {j.pending, pending}, {j.failed, failed}} {
+		if one.text == nil {
 			continue
 		}
 		var all map[string]json.RawMessage
-		if json.Unmarshal([]byte(*text), &all) == nil {
+		if json.Unmarshal([]byte(*one.text), &all) == nil {
 			for key, v := range all {
-				(*of)[key] = v
+				one.of[key] = v
 			}
 		}
 	}
+}
+
+// tried reports whether the journal, as it was at the claim, has something of a step that is not done.
+func (j *journal) tried(key string) bool {
+	_, pending := j.pending[key]
+	_, failed := j.failed[key]
+	return pending || failed
 }
 
 func ordText(ord []int) string {

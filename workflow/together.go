@@ -6,10 +6,11 @@ import (
 	"time"
 )
 
-// Whose step takes a quarter of an exchange or less, within these bounds, is waited for by others, since whatever is committed together is flushed to
-// disk once. The second is also how long, at most, one waits for the end of an exchange after which such a one comes.
+// Whose step takes a soonShare of an exchange or less is waited for by others, since whatever is committed together is flushed to disk once: a flush is
+// then most of the exchange. Where it is not, they had better go on side by side: one is flushed while the other one is worked. soonMost is how long a
+// step may take then, and for how long, at most, one waits for the end of an exchange after which such a one comes.
 const (
-	soonLeast = 200 * time.Microsecond
+	soonShare = 8
 	soonMost  = 2 * time.Millisecond
 )
 
@@ -60,7 +61,7 @@ func (t *together) sent(group []*commit) (landed func() *wave) {
 	began := time.Now()
 	return func() (w *wave) {
 		now := time.Now()
-		soon := min(max(now.Sub(began)/4, soonLeast), soonMost)
+		soon := min(now.Sub(began)/soonShare, soonMost)
 		w = &wave{until: now.Add(soon)}
 		w.out.Store(int32(quick)) //nolint:gosec // a group has 200
 		for _, c := range group {

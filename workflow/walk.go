@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// journal is what is known of a run: the results of what is done, and notes about what is under way.
+// journal is what is known of a run: the results of what is done, and notes about what is under way or was given up.
 type journal struct {
 	results map[string][]byte
 	pending map[string][]byte
+	failed  map[string][]byte
 
 	turns map[string]int // of loops: turns that are known to be over
 	past  map[block]int  // of steps in a row: how many of the first are known to be over
@@ -23,7 +24,7 @@ type block struct {
 }
 
 func newJournal() *journal {
-	return &journal{results: map[string][]byte{}, pending: map[string][]byte{}, turns: map[string]int{}, past: map[block]int{}}
+	return &journal{results: map[string][]byte{}, pending: map[string][]byte{}, failed: map[string][]byte{}, turns: map[string]int{}, past: map[block]int{}}
 }
 
 // drop takes a result back that was not journaled after all.

@@ -33,13 +33,20 @@ select is((select count(*) from core_private.workflow_journal), 0::bigint, 'and 
 select is(pg_temp.commit(0, 'a'), 'ok', 'committed');
 select is(pg_temp.commit(0, 'a'), 'already', 'and again');
 create function pg_temp.commit_one(p_pos int, p_key text, p_token uuid = null, p_result text = '1') returns text language sql as $$
-  select concat_ws(' ', outcome, left(detail, 20)) from c, core_node.commit_step(c.run_id, c.path, c.epoch, coalesce(p_token, c.token), p_pos, 1, p_key, array[p_pos + 1], p_result) $$;
+  select concat_ws(' ', split_part(s, ': ', 1), nullif(left(split_part(s, ': ', 2), 20), '')) from c, core_node.commit_step(c.run_id, c.path, c.epoch, coalesce(p_token, c.token), p_pos, 1, p_key, array[p_pos + 1], p_result) s $$;
 update core_private.workflow_cursors set pos = 0; delete from core_private.workflow_journal;
 select is(pg_temp.commit_one(0, 'a', gen_random_uuid()), 'lost', 'alone: another token');
 select is(pg_temp.commit_one(1, 'a'), 'lost', 'another place');
 select is(pg_temp.commit_one(0, 'a', null, E'"\\u0000"'), 'too_big unsupported Unicode ', 'what cannot be stored');
 select is(pg_temp.commit_one(0, 'a'), 'ok', 'committed');
 select is(pg_temp.commit_one(0, 'a'), 'already', 'and again');
+-- Who says wrongly that there is no row is refused: nothing is written over.
+update core_private.workflow_cursors set pos = 0;
+select throws_ok($$select core_node.commit_step(c.run_id, c.path, c.epoch, c.token, 0, 1, 'a', '{1}', '2', p_first => true) from c$$, '23505', null, 'a row that should not be there');
+select is((select row(c.pos, j.result)::text from core_private.workflow_cursors c join core_private.workflow_journal j using (run_id)), '(0,1)', 'and nothing was done');
+delete from core_private.workflow_journal;
+select is((select core_node.commit_step(c.run_id, c.path, c.epoch, c.token, 0, 1, 'a', '{1}', '1', p_first => true) from c), 'ok', 'where there is none');
+select is((select core_node.commit_step(c.run_id, c.path, c.epoch, c.token, 0, 1, 'a', '{1}', '1', p_first => true) from c), 'already', 'and again, after an answer that was lost');
 select is(pg_temp.commit(1, 'b', 'end', '{"done": true}'), 'ok', 'the last step ends the run');
 select is(pg_temp.commit(1, 'b', 'end', '{"done": true}'), 'already', 'and again');
 select is((select row(status, result, finished_at is not null)::text from core_private.workflow_runs), '(completed,"{""done"": true}",t)', 'completed');
@@ -54,7 +61,7 @@ insert into r select * from core.start_workflow('shop', 'order');
 insert into c select * from core_node.claim_runs('shop', array[(select def from d)], 'n1', 10, '30 s');
 select is((select plain_bytes from core_private.workflow_cursors), 31, 'a claim says what is short here');
 create function pg_temp.finish(p_pos int, p_key text, p_output text, p_token uuid = null, p_result text = '1') returns text language sql as $$
-  select concat_ws(' ', outcome, left(detail, 24)) from c, core_node.commit_step(c.run_id, c.path, c.epoch, coalesce(p_token, c.token), p_pos, 1, p_key, array[p_pos + 1], p_result, null, 'end', p_output) $$;
+  select concat_ws(' ', split_part(s, ': ', 1), nullif(left(split_part(s, ': ', 2), 24), '')) from c, core_node.commit_step(c.run_id, c.path, c.epoch, coalesce(p_token, c.token), p_pos, 1, p_key, array[p_pos + 1], p_result, null, 'end', p_output) s $$;
 select is(pg_temp.commit_one(0, 'a', null, '1e400'), 'too_big the value holds a nu', 'a number that is too big');
 select is(pg_temp.commit_one(0, 'a', null, '[1e300,1e300,1e300,1e300,1e300,1e300,1e300,1e300]'), 'too_big the value has 2424 b', 'numbers that are long in the end');
 select is(pg_temp.commit_one(0, 'a', null, '"' || repeat('x', 1998) || '"'), 'ok', 'just as long as may be');
