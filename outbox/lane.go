@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
@@ -38,6 +39,9 @@ type worker struct {
 	from  int64 // number of the last message that had ended when the batch came
 	items []*Item
 	done  int // of items, and not settled yet
+
+	unsure bool      // whether something was sent that settles, and the answer was lost
+	next   uuid.UUID // the token that the lane has if it was a fetch
 }
 
 // run fetches, handles and settles. A batch that went well is settled by the next fetch.
@@ -100,10 +104,12 @@ func (w *worker) fetch(ctx context.Context) error {
 		limit = min(limit, w.most-w.did)
 	}
 	sent := time.Now()
+	next := uuid.New()
 	rows, err := w.r.h.Own.Query(ctx, `select token, seq, message_id, coalesce(key, ''), body, body_type, created_at, attempt
-		from core_node.fetch_lane($1, $2, $3, $4, $5, $6, $7, $8)`,
-		w.lane.id, w.r.h.NodeID, limit, lease, nullable(w.token), w.from, w.done, w.lastID())
+		from core_node.fetch_lane($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+		w.lane.id, w.r.h.NodeID, limit, lease, nullable(w.token), w.from, w.done, w.lastID(), next)
 	if err != nil {
+		w.unheard(err, sent.Add(lease), next)
 		return db.Error(ctx, "fetch_lane", err)
 	}
 	var token uuid.UUID
@@ -113,6 +119,7 @@ func (w *worker) fetch(ctx context.Context) error {
 		return m, err
 	})
 	if err != nil {
+		w.unheard(err, sent.Add(lease), next)
 		return db.Error(ctx, "fetch_lane", err)
 	}
 	w.forget()
@@ -128,6 +135,17 @@ func (w *worker) fetch(ctx context.Context) error {
 		w.r.mu.Unlock()
 	}
 	return nil
+}
+
+// unheard notes a fetch that failed without a word of the database, which may have done it: with a new token, by which the lane would stand until then.
+func (w *worker) unheard(err error, until time.Time, next uuid.UUID) {
+	if _, said := errors.AsType[*pgconn.PgError](err); said && !db.Unavailable(err) {
+		return
+	}
+	w.unsure, w.next = w.token != uuid.Nil, next
+	w.r.mu.Lock()
+	defer w.r.mu.Unlock()
+	w.r.lost = append(w.r.lost, unheard{next, until})
 }
 
 // nullable is NULL for no token.
@@ -249,6 +267,7 @@ func (w *worker) inTx() (more bool, err error) {
 		w.report(err)
 		return false, nil
 	}
+	w.unsure = err != nil && db.Unavailable(err)
 	if errors.Is(err, invoke.ErrEnded) {
 		return false, w.settle(invoke.Ended(invoke.ErrEnded, nil), 0, done)
 	}
@@ -365,7 +384,16 @@ func (w *worker) settleOnce(res work.Result, safe, of int) error {
 	err := w.r.h.Own.QueryRow(ctx, "select core_node.settle_lane($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
 		w.lane.id, w.r.h.NodeID, w.token, w.from, w.done, w.lastID(), res.Action.String(), text(res.Reason), text(res.Error), after, safe, of).
 		Scan(&outcome)
+	if err != nil && !lost(err) {
+		w.unsure = w.unsure || db.Unavailable(err)
+	}
 	if err = db.Error(ctx, "settle_lane", err); lost(err) {
+		if w.unsure && (w.r.giveBack(ctx, w.token, w.next) > 0 || w.holds()) {
+			if w.done > 0 {
+				w.r.count("handled", w.done)
+			}
+			return nil // what was sent before had been done, and the answer was lost
+		}
 		w.report(err)
 		return nil
 	}

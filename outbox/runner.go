@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/nexuspg/nexus/internal/db"
 	"github.com/nexuspg/nexus/internal/places"
 	"github.com/nexuspg/nexus/internal/svc"
@@ -34,6 +36,47 @@ type runner struct {
 	busy   map[int32]bool // lanes
 	held   map[int32]*hold
 	broken map[int32]breaks
+	lost   []unheard
+}
+
+// unheard is the token of a fetch whose answer was lost, and until when the lane would stand if that had taken it.
+type unheard struct {
+	token uuid.UUID
+	until time.Time
+}
+
+// giveBackLost gives back what fetches may have taken whose answers were lost.
+func (r *runner) giveBackLost(ctx context.Context) error {
+	r.mu.Lock()
+	all := r.lost
+	r.lost = nil
+	r.mu.Unlock()
+	var tokens []uuid.UUID
+	for _, l := range all {
+		if time.Now().Before(l.until) {
+			tokens = append(tokens, l.token)
+		}
+	}
+	if tokens == nil {
+		return nil
+	}
+	err := r.h.Own.QueryRow(ctx, giveBack, string(r.h.Namespace), r.p.queue, tokens).Scan(new(int))
+	if err != nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.lost = append(r.lost, all...)
+	}
+	return db.Error(ctx, "give_back_lanes", err)
+}
+
+const giveBack = "select core_node.give_back_lanes($1, $2, $3)"
+
+// giveBack gives a lane back that is held by one of these tokens, wherever it is, and returns how many these were.
+func (r *runner) giveBack(ctx context.Context, tokens ...uuid.UUID) (n int) {
+	if err := r.h.Own.QueryRow(ctx, giveBack, string(r.h.Namespace), r.p.queue, tokens).Scan(&n); err != nil {
+		return 0 // its lease ends
+	}
+	return n
 }
 
 // breaks is how often messages of a lane have lost their transaction, up to which number.
@@ -138,6 +181,11 @@ func (r *runner) work(ctx context.Context) error {
 	renewed := make(chan struct{})
 	go func() { defer close(renewed); r.renew(renewing) }()
 	defer func() { end(); <-renewed }()
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_ = r.giveBackLost(ctx) // else the leases end
+	}()
 	var lanes sync.WaitGroup
 	defer lanes.Wait()
 
@@ -183,6 +231,9 @@ func (r *runner) work(ctx context.Context) error {
 func (r *runner) due(ctx context.Context) (due []lane, err error) {
 	ctx, cancel := context.WithTimeout(ctx, exchange)
 	defer cancel()
+	if err := r.giveBackLost(ctx); err != nil {
+		return nil, err
+	}
 	rows, err := r.h.Own.Query(ctx, "select lane_id, lane from core_node.lanes_due($1, $2)", string(r.h.Namespace), r.p.queue)
 	if err != nil {
 		return nil, db.Error(ctx, "lanes_due", err)

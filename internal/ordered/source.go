@@ -10,10 +10,13 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/nexuspg/nexus"
@@ -37,6 +40,9 @@ type Source struct {
 	Node        func() string         // claims and settles in its name
 	MaxAttempts func(kind string) int // shown to handlers, by what work.KindOf says
 	Freed       func()                // lanes are free that may have another event
+
+	mu   sync.Mutex
+	lost []string // tokens of claims whose answers were lost
 }
 
 // delivery is an event in hand.
@@ -96,7 +102,9 @@ func (m *delivery) AckIn(ctx context.Context, q nexus.DBTX) error {
 
 const (
 	claimSQL = `select outcome, lane_id, token::text, seq, message_id, message, headers, attempt, due_at
-from core_node.claim_ordered($1::text, $2::text, $3::text, $4::text[], $5::int[], $6::int, $7::text::interval)`
+from core_node.claim_ordered($1::text, $2::text, $3::text, $4::text[], $5::int[], $6::int, $7::text::interval, $8::text::uuid)`
+
+	giveBackSQL = `select core_node.give_back_lanes($1::text, $2::text, $3::text[]::uuid[])`
 
 	settleCall = `core_node.settle_ordered($1::text, $2::text::jsonb, $3::text::bool)`
 	settleSQL  = `select outcome, message_id from ` + settleCall
@@ -112,8 +120,14 @@ func (s *Source) Claim(ctx context.Context, results []work.Result, want work.Wan
 	if got.Outcomes, err = s.settle(ctx, results); err != nil {
 		return work.Got{}, err
 	}
-	rows, _ := s.Pool.Query(ctx, claimSQL, string(s.Namespace), s.Consumer, s.Node(), want.Types, want.MaxAttempts, want.Limit, db.Interval(want.Lease)) // rows carry the error
-	err = s.read(rows, &got)
+	token := uuid.NewString()
+	if err = s.giveBack(ctx); err == nil {
+		rows, _ := s.Pool.Query(ctx, claimSQL, string(s.Namespace), s.Consumer, s.Node(), want.Types, want.MaxAttempts, want.Limit, db.Interval(want.Lease), token) // rows carry the error
+		if err = s.read(rows, &got); err != nil {
+			got = work.Got{Outcomes: got.Outcomes}
+			s.unheard(err, token)
+		}
+	}
 	switch {
 	case err == nil:
 		return got, nil
@@ -121,6 +135,35 @@ func (s *Source) Claim(ctx context.Context, results []work.Result, want work.Wan
 		return work.Got{Outcomes: got.Outcomes, More: true}, nil // these are settled: the next claim hears what is amiss
 	}
 	return work.Got{}, db.Error(ctx, "claim", err)
+}
+
+// unheard notes a claim that failed without a word of the database, which may have done it.
+func (s *Source) unheard(err error, token string) {
+	if _, said := errors.AsType[*pgconn.PgError](err); said && !db.Unavailable(err) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lost = append(s.lost, token)
+}
+
+// giveBack gives back what claims may have taken whose answers were lost.
+func (s *Source) giveBack(ctx context.Context) error {
+	s.mu.Lock()
+	tokens := s.lost
+	s.lost = nil
+	s.mu.Unlock()
+	if tokens == nil {
+		return nil
+	}
+	err := db.Call(ctx, s.Pool, "give_back_lanes", giveBackSQL, []any{string(s.Namespace), s.Consumer, tokens}, new(int))
+	if err == nil || errors.Is(err, nexus.ErrNotFound) {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lost = append(s.lost, tokens...)
+	return err
 }
 
 // Lease implements [batch.Source].

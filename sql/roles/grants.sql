@@ -165,6 +165,7 @@ begin
       ('core_node.fetch_lane', '{nexus_consumer}'),
       ('core_node.settle_lane', '{nexus_consumer}'),
       ('core_node.extend_lanes', '{nexus_consumer}'),
+      ('core_node.give_back_lanes', '{nexus_consumer}'),
       ('core_node.claim_ordered', '{nexus_consumer}'),
       ('core_node.settle_ordered', '{nexus_consumer}'),
       ('core_node.look_ordered', '{nexus_consumer}'),

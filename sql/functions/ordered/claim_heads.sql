@@ -14,7 +14,8 @@
 -- of another server is left, so that it does not end the turns of others.
 create or replace function core_private.claim_heads(
     p_consumer core.consumers, p_node text, p_types text[], p_max_attempts integer[], p_limit integer,
-    p_lease interval, p_floor bigint, p_sql boolean = false, p_writes boolean = false)
+    p_lease interval, p_floor bigint, p_sql boolean = false, p_writes boolean = false,
+    p_token uuid = null)
 returns table (
     outcome text, lane_id integer, lane integer, token uuid, seq bigint, message_id bigint, message text, headers jsonb,
     attempt integer, due_at timestamptz, until timestamptz)
@@ -140,7 +141,7 @@ begin
             v_lane.handed := 0;
         end if;
         if v_head.id is not null then
-            v_lane.token := gen_random_uuid();
+            v_lane.token := coalesce(p_token, gen_random_uuid());
             v_lane.locked_by := left(p_node, 200);
             v_lane.locked_until := v_now + p_lease;
             v_lane.handed := case when p_sql and not v_alone and cardinality(v_locked) > 1 then 2 else 1 end;
@@ -172,4 +173,4 @@ begin
         return next;
     end if;
 end $$;
-comment on function core_private.claim_heads(core.consumers, text, text[], integer[], integer, interval, bigint, boolean, boolean) is 'What core_node.claim_ordered does, for who may. p_floor is the last id that was drawn before the transaction had an id of its own, NULL if that is not known; p_sql: for handlers in SQL; p_writes: the transaction may write messages of lanes as well. Raises NX401, NX402, NX509.';
+comment on function core_private.claim_heads(core.consumers, text, text[], integer[], integer, interval, bigint, boolean, boolean, uuid) is 'What core_node.claim_ordered does, for who may. p_floor is the last id that was drawn before the transaction had an id of its own, NULL if that is not known; p_sql: for handlers in SQL; p_writes: the transaction may write messages of lanes as well; p_token: the token of all, NULL: each has its own. Raises NX401, NX402, NX509.';

@@ -6,7 +6,7 @@
 -- A holder who is late is overtaken here: what he had in hand has failed.
 create or replace function core_node.fetch_lane(
     p_lane_id integer, p_node text, p_limit integer, p_lease interval,
-    p_token uuid = null, p_from bigint = null, p_done integer = 0, p_last_id bigint = null)
+    p_token uuid = null, p_from bigint = null, p_done integer = 0, p_last_id bigint = null, p_next uuid = null)
 returns table (
     token uuid, seq bigint, message_id bigint, key text, body bytea, body_type text, created_at timestamptz,
     attempt integer)
@@ -29,7 +29,7 @@ declare
     v_before core_private.lanes;
     v_lane   core_private.lanes;
     v_limit  integer;
-    v_token  uuid := gen_random_uuid();
+    v_token  uuid := coalesce(p_next, gen_random_uuid());
 begin
     v_owner := core_private.lane_owner(p_lane_id, 'consume');
     -- What passes takes one expression.
@@ -118,4 +118,4 @@ begin
         perform core_private.store_lane(v_lane);
     end if;
 end $$;
-comment on function core_node.fetch_lane(integer, text, integer, interval, uuid, bigint, integer, bigint) is 'For nodes: takes a lane, if nobody holds it, and returns the next messages of it, up to p_limit and 32 MB, which are the node''s for p_lease; nothing if there are none or they are not due, and then the lane is free. Whoever holds it gives his p_token, the number p_from of the last message that had ended when he got his, and how many of his p_done have been done, with the id of the last of them: they have ended then, and the next ones come. Must be the first to write in its transaction. Raises 55000, NX006, NX115, NX224, NX301, NX401, NX402, NX509.';
+comment on function core_node.fetch_lane(integer, text, integer, interval, uuid, bigint, integer, bigint, uuid) is 'For nodes: takes a lane, if nobody holds it, and returns the next messages of it, up to p_limit and 32 MB, which are the node''s for p_lease; nothing if there are none or they are not due, and then the lane is free. Whoever holds it gives his p_token, the number p_from of the last message that had ended when he got his, and how many of his p_done have been done, with the id of the last of them: they have ended then, and the next ones come. p_next is the token that he is to have from then on, by which core_node.give_back_lanes gives the lane back if the answer was lost; one is made if it is NULL. Must be the first to write in its transaction. Raises 55000, NX006, NX115, NX224, NX301, NX401, NX402, NX509.';
