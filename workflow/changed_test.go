@@ -55,9 +55,9 @@ func (f *random) change(r *rand.Rand) (common int, how string) {
 	}
 }
 
-// holds: W11 (random)
+// holds: W11 (random), W14 (random)
 // Random workflows whose code changes in the middle: runs that have begun no more than what is as it was end as a plain program of the new code does; the
-// others stand still, with the reason, until a node has their code again. NEXUS_TEST_SEED=7 does one trial again.
+// others stand still, with the reason, until a node has their code again, and Check has named them before. NEXUS_TEST_SEED=7 does one trial again.
 func TestRandomlyChangedCode(t *testing.T) {
 	t.Parallel()
 	trials, runs := 1, 15
@@ -130,6 +130,25 @@ func changed(t *testing.T, seed uint64, runs int) {
 			parked = append(parked, still{r.RunID, r.DefID, dbtest.Get[int64](db, did, r.RunID), r.Workflow})
 			c.parked = append(c.parked, r.RunID)
 		}
+	}
+	foretold := map[uuid.UUID]bool{}
+	for _, m := range next[1:] {
+		unfit, err := m.Check(t.Context(), db.Pool, ns)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range unfit {
+			foretold[u.Run] = true
+		}
+	}
+	for _, p := range parked {
+		if !foretold[p.id] {
+			t.Errorf("%s: Check says nothing of %s", p.flow, p.id)
+		}
+		delete(foretold, p.id)
+	}
+	if len(foretold) > 0 {
+		t.Errorf("Check says of runs that fit that they do not: %v", foretold)
 	}
 	unfinished := dbtest.Get[int](db, `select count(*)::int from core_private.workflow_runs where finished_at is null and workflow <> 'kid'`)
 	decided := map[uuid.UUID]bool{} // what is being undone has failed by its old code
