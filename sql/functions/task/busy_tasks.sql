@@ -45,6 +45,6 @@ begin
     return v_busy || array(
         select distinct r.scheduled_task_id
           from core_private.workflow_runs r
-         where r.scheduled_task_id = any (p_task_ids) and r.finished_at is null);
+         where r.scheduled_task_id = any (p_task_ids) and r.status in ('open', 'compensating'));
 end $$;
 comment on function core_private.busy_tasks(uuid[], boolean) is 'Those of the tasks with some delivery under way, replays and queues without a table aside, or a run of a workflow that a trigger started for them and that has not ended.';
