@@ -11,14 +11,14 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
 # What to test, and how: make test PKG=./queue RUN=TestEmit COUNT=10. SHORT=1 leaves out the tests of the tests, and kills with fewer events.
-# VET=off leaves out the part of go vet that go test runs, for who has run all of it.
+# VET=off leaves out the part of go vet that go test runs, for who has run all of it. AT_ONCE= is how many packages run at once.
 # The command line, Docker's containers and the service of the tutorial are modules of their own (go.work), which ./... leaves out.
 ALL := ./... ./cmd/nexus-node/... ./nexustest/container/... ./examples/6_service/...
 PKG ?= $(ALL)
 RUN ?=
 COUNT ?=
 # The SQL breaks itself a few hundred times; a slow machine takes longer than the ten minutes that go test allows a package.
-TEST_FLAGS ?= -timeout 40m $(if $(SHORT),-short) $(if $(RUN),-run '$(RUN)') $(if $(COUNT),-count $(COUNT)) $(if $(VET),-vet $(VET))
+TEST_FLAGS ?= -timeout 40m $(if $(SHORT),-short) $(if $(RUN),-run '$(RUN)') $(if $(COUNT),-count $(COUNT)) $(if $(VET),-vet $(VET)) $(if $(AT_ONCE),-p $(AT_ONCE))
 
 # The race detector needs a C compiler; a machine without one still runs the tests.
 RACE ?= $(if $(shell command -v "$$(go env CC)"),-race)

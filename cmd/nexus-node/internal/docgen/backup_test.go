@@ -44,7 +44,7 @@ func TestBackupGuideRuns(t *testing.T) {
 		}
 	})
 	dir := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "nexus-node"), "../../../../cmd/nexus-node").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", filepath.Join(dir, "nexus-node"), "../../../../cmd/nexus-node").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	run := func(script string) {

@@ -15,7 +15,7 @@ import (
 // holds: docs
 func TestExamplesRun(t *testing.T) {
 	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", bin+"/", "../../../../examples/...").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", bin+"/", "../../../../examples/...").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	says := map[string]string{

@@ -168,7 +168,7 @@ func commandLine(t *testing.T) string {
 		t.Skip("no programs of a server here, such as psql: ", err)
 	}
 	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", bin+"/", "../../../../cmd/nexus-node").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", bin+"/", "../../../../cmd/nexus-node").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if platform.Root == "" {
