@@ -18,7 +18,7 @@ const (
 // arguments are what each gets that a function does not list itself. One that is not here has a default, or the test fails.
 var arguments = map[string]string{ //nolint:gosec // the token of a claim is no secret
 	"p_namespace": "{namespace}", "p_queue": "{queue}", "p_consumer": "'default'", "p_name": "'nightly'",
-	"p_event_id": "{event}", "p_event_uid": "{uid}", "p_dead_letter_id": "{dead}", "p_dead_letter_ids": "array[{dead}]::bigint[]", "p_claim_token": "null", "p_claim_tokens": "array[{uid}]::uuid[]", "p_error": "'everycall'", "p_node_id": "{node}", "p_incarnation": "{incarnation}",
+	"p_event_id": "{event}", "p_event_uid": "{uid}", "p_dead_letter_id": "{dead}", "p_dead_letter_ids": "array[{dead}]::bigint[]", "p_claim_token": "null", "p_claim_tokens": "array[{uid}]::uuid[]", "p_tokens": "array[{uid}]::uuid[]", "p_error": "'everycall'", "p_node_id": "{node}", "p_incarnation": "{incarnation}",
 	"p_task_id": "{task}", "p_schedule_id": "{schedule}", "p_msg_id": "{msg}", "p_read_ct": "{ct}", "p_node": "{node}",
 	"p_event_type": "'a.made'", "p_payload": `'{"n": 1}'`, "p_types": "array['a.made']", "p_max_attempts": "'{0}'", "p_limit": "10",
 	"p_trigger_id": "{trigger}", "p_lease": "'30 s'", "p_ids": "array[{msg}]::bigint[]", "p_cts": "array[{ct}]::integer[]",
