@@ -155,6 +155,7 @@ func changed(t *testing.T, seed uint64, runs int) {
 	for _, r := range rowsOf[struct{ RunID uuid.UUID }](c, `select run_id from core_private.workflow_runs where status <> 'open'`) {
 		decided[r.RunID] = true
 	}
+	db.Advance(time.Minute) // before there is a node whose silence it would be
 	deploy("new", next)
 	for _, s := range c.all() { // more than any form of it takes, and of what it has gone on as
 		for _, m := range []*made{s.flow, next[slices.Index(c.flows, s.flow)]} {
@@ -168,7 +169,6 @@ func changed(t *testing.T, seed uint64, runs int) {
 			}
 		}
 	}
-	db.Advance(time.Minute)
 	db.Exec(`select core_private.maintain_workflows()`)
 	c.settle()
 	for _, p := range parked {

@@ -96,7 +96,8 @@ func start(t *testing.T, db *dbtest.DB, cfg node.Config, services ...node.Servic
 	t.Cleanup(stop)
 	for _, s := range services {
 		if w, ok := s.(interface{ Name() string }); ok {
-			db.Wait(`select exists (select from core_private.node_capabilities where kind = 'workflow' and key ^@ ($1 || '#'))`, w.Name())
+			db.Wait(`select exists (select from core_private.node_capabilities c join core.nodes n using (node_id, incarnation)
+				where c.kind = 'workflow' and c.key ^@ ($1 || '#') and n.state in ('starting', 'active'))`, w.Name())
 		}
 	}
 	return stop

@@ -43,8 +43,7 @@ func TestNewCode(t *testing.T) {
 	if _, err := workflow.Signal(t.Context(), db.Pool, id, "go", 1); err != nil {
 		t.Fatal(err)
 	}
-	db.Advance(time.Minute)
-	db.Exec("select core.tick()")
+	db.Exec(`select core.run_sweep('workflows')`)
 	db.Wait(`select why like '%definition_mismatch%' from core.workflow_waits where run_id = $1`, id)
 	if got := dbtest.Get[string](db, inOrder); got != "a" {
 		t.Errorf("code that does not fit did %s", got)
@@ -53,8 +52,7 @@ func TestNewCode(t *testing.T) {
 
 	next := ordered(db, 3, "a", "go", "b", "c")
 	start(t, db, node.Config{ID: "new"}, next)
-	db.Advance(time.Minute)
-	db.Exec("select core.tick()")
+	db.Exec(`select core.run_sweep('workflows')`)
 	if out, err := await(t, db, next, id); err != nil || out != 3 {
 		t.Error(out, err)
 	}
