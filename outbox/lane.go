@@ -128,7 +128,7 @@ func (w *worker) fetch(ctx context.Context) error {
 	}
 	w.items, w.done, w.token = items, 0, token
 	if len(w.items) > 0 {
-		w.r.flag.fetched()
+		w.r.flag.Fetched()
 		w.from = w.items[0].Seq - 1
 		w.r.mu.Lock()
 		w.r.held[w.lane.id] = &hold{token: w.token, until: sent.Add(lease)}

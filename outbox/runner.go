@@ -25,7 +25,7 @@ type runner struct {
 	p    *Processor
 	h    *svc.Host
 	kick chan struct{}
-	flag flag
+	flag svc.Flag
 
 	last    atomic.Int64 // when the database last said which lanes are due
 	waiting atomic.Int64 // lanes that were due and found no place
@@ -110,7 +110,7 @@ func (r *runner) Keys() []string {
 
 // Wake implements [svc.Runner].
 func (r *runner) Wake() {
-	r.flag.called()
+	r.flag.Called()
 	r.stir()
 }
 
@@ -189,12 +189,12 @@ func (r *runner) work(ctx context.Context) error {
 	var lanes sync.WaitGroup
 	defer lanes.Wait()
 
-	r.flag.say = func(ctx context.Context, d time.Duration) error { return r.h.Announce(ctx, key, d) }
-	r.flag.busy = max(idleAfter, 2*of.gap)
+	r.flag.Say = func(ctx context.Context, d time.Duration) error { return r.h.Announce(ctx, key, d) }
+	r.flag.Busy = max(idleAfter, 2*of.gap)
 	pause := firstPause
 	for ctx.Err() == nil {
 		now := time.Now()
-		if err := r.flag.quieten(ctx, now); err != nil {
+		if err := r.flag.Quieten(ctx, now); err != nil {
 			return err
 		}
 		due, err := r.due(ctx)
@@ -205,20 +205,20 @@ func (r *runner) work(ctx context.Context) error {
 			return err
 		case r.begin(ctx, of, due, &lanes) > 0:
 			pause = firstPause
-		case len(due) == 0 && pause >= min(of.longest, idleAfter) && r.flag.isDue(now):
+		case len(due) == 0 && pause >= min(of.longest, idleAfter) && r.flag.IsDue(now):
 			// What was enqueued before the flag is up calls nobody, so there is one more look, and as many as the pauses have room for.
-			doubt, err := r.flag.raise(ctx, now)
+			doubt, err := r.flag.Raise(ctx, now)
 			if err != nil {
 				return err
 			}
-			if pause = min(of.longest, callAgain); doubt {
+			if pause = min(of.longest, svc.CallAgain); doubt {
 				pause = min(of.longest, firstPause)
 			}
 			continue
 		default:
 			pause = min(2*pause, of.longest)
 		}
-		if r.flag.isSilent(now) {
+		if r.flag.IsSilent(now) {
 			r.wait(ctx, min(pause, of.silent))
 			continue
 		}

@@ -110,6 +110,7 @@ func (r *runner) send(group []*commit) (again []*commit) {
 		for _, h := range next.hands {
 			h.wave, h.soon = w.joined(), group[0].soon
 		}
+		r.flag.Fetched()
 		next.take(next.hands)
 	}
 	for i, c := range group {

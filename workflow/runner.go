@@ -33,6 +33,7 @@ type runner struct {
 	def  int64
 	key  atomic.Pointer[string]
 	kick chan struct{}
+	flag svc.Flag
 	last atomic.Int64 // when the database last answered a claim
 
 	slots        int
@@ -74,6 +75,12 @@ func (r *runner) Keys() []string {
 
 // Wake implements [svc.Runner].
 func (r *runner) Wake() {
+	r.flag.Called()
+	r.stir()
+}
+
+// stir has the runner look at once.
+func (r *runner) stir() {
 	select {
 	case r.kick <- struct{}{}:
 	default:
@@ -177,8 +184,13 @@ func (r *runner) serve(ctx context.Context) error {
 	r.handOn(take)
 	defer r.handOn(nil)
 
-	pause, again, called := firstPause, firstPause, time.Time{}
+	r.flag.Say = func(ctx context.Context, d time.Duration) error { return r.h.Announce(ctx, key, d) }
+	r.flag.Busy = idleAfter
+	pause, again := firstPause, firstPause
 	for ctx.Err() == nil {
+		if err := r.flag.Quieten(ctx, time.Now()); err != nil {
+			return err
+		}
 		free := r.crowded(ctx)
 		if free <= 0 {
 			r.wait(ctx, r.h.Poll)
@@ -192,6 +204,7 @@ func (r *runner) serve(ctx context.Context) error {
 			return err
 		}
 		if len(claimed) > 0 {
+			r.flag.Fetched()
 			take(claimed)
 			pause, again = firstPause, firstPause
 			if len(claimed) < min(free, claimMost) {
@@ -204,12 +217,11 @@ func (r *runner) serve(ctx context.Context) error {
 			pause *= 2
 			continue
 		}
-		if time.Since(called) >= callAgain {
+		if now := time.Now(); r.flag.IsDue(now) {
 			// What was written before the flag is up calls nobody, so there is one more look.
-			if err := r.h.Announce(ctx, key, calledFor); err != nil {
+			if _, err := r.flag.Raise(ctx, now); err != nil {
 				return err
 			}
-			called = time.Now()
 			continue
 		}
 		_, due, err := r.pace(ctx)
@@ -219,7 +231,10 @@ func (r *runner) serve(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		wait := min(pause, r.h.Poll, callAgain)
+		wait := min(pause, r.h.Poll, svc.CallAgain)
+		if r.flag.IsSilent(time.Now()) {
+			wait = min(wait, idleAfter)
+		}
 		if due >= 0 {
 			// What stays due may not be had just now: somebody has locked it, or its workflow has as many runs under way as it may.
 			wait = min(wait, max(due, again))
@@ -269,7 +284,7 @@ func (r *runner) forget(h *hand) {
 	r.mu.Lock()
 	delete(r.hands, h)
 	r.mu.Unlock()
-	r.Wake()
+	r.stir()
 }
 
 // wait waits until somebody calls, for d at most.

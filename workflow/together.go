@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Whose step takes a soonShare of an exchange or less is waited for by others, since whatever is committed together is flushed to disk once: a flush is
-// then most of the exchange. Where it is not, they had better go on side by side: one is flushed while the other one is worked. soonMost is how long a
-// step may take then, and for how long, at most, one waits for the end of an exchange after which such a one comes.
+// Whose step takes a quarter of an exchange or less is waited for by others, since whatever is committed together is flushed to disk once, where that is
+// most of what an exchange takes: none of the last was over within apart. Where it is not, runs had better go on side by side, one flushed while the other
+// one is worked. soonMost is how long a step may take then, and for how long, at most, one waits for the end of an exchange after which such a one comes.
 const (
-	soonShare = 8
-	soonMost  = 2 * time.Millisecond
+	apart    = time.Millisecond
+	soonMost = 2 * time.Millisecond
 )
 
 // together has commits go in one group that would else go one after the other, each with a flush of its own: two runs with quick steps, each on a
@@ -21,6 +21,7 @@ type together struct {
 
 	mu     sync.Mutex
 	flying int           // quick commits that are being sent
+	took   time.Duration // what one of the last exchanges took, the shortest
 	landed chan struct{} // closed at the end of the next one; nil: nobody waits for it
 	waves  [committers]*wave
 	oldest int
@@ -61,7 +62,7 @@ func (t *together) sent(group []*commit) (landed func() *wave) {
 	began := time.Now()
 	return func() (w *wave) {
 		now := time.Now()
-		soon := min(now.Sub(began)/soonShare, soonMost)
+		soon := t.soon(now.Sub(began))
 		w = &wave{until: now.Add(soon)}
 		w.out.Store(int32(quick)) //nolint:gosec // a group has 200
 		for _, c := range group {
@@ -83,6 +84,19 @@ func (t *together) sent(group []*commit) (landed func() *wave) {
 		}
 		return w
 	}
+}
+
+// soon is how long a step may take to be quick, after an exchange that took so long.
+func (t *together) soon(took time.Duration) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.took = min(took, t.took+t.took/16); t.took == 0 {
+		t.took = took
+	}
+	if t.took < apart {
+		return 0
+	}
+	return min(took/4, soonMost)
 }
 
 // coming is how long to wait for somebody who is about to commit, since his answer is out; and by what one is told that an exchange is over, if

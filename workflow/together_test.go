@@ -63,3 +63,26 @@ func TestQuickCommitsGoTogether(t *testing.T) {
 		t.Error("a slow commit is waited for")
 	}
 }
+
+// Nobody waits for anybody where exchanges are short, or one of the last was: flushes are cheap then, and what else there is goes side by side.
+func TestWhereFlushesAreCheapNobodyWaits(t *testing.T) {
+	var tg together
+	for range 100 {
+		if soon := tg.soon(3 * apart); soon == 0 {
+			t.Fatal("where exchanges are long nothing is quick")
+		}
+	}
+	if soon := tg.soon(apart / 2); soon != 0 {
+		t.Errorf("after a short exchange a step of %s is quick", soon)
+	}
+	if soon := tg.soon(3 * apart); soon != 0 {
+		t.Errorf("a single long exchange makes a step of %s quick", soon)
+	}
+	var soon time.Duration
+	for range 20 {
+		soon = tg.soon(3 * apart)
+	}
+	if soon != 3*apart/4 {
+		t.Errorf("after many long ones a step of %s is quick", soon)
+	}
+}

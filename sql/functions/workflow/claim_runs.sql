@@ -2,7 +2,10 @@
 -- token that nobody else ever had: a claim whose commit was lost may be given again with the same epoch. Plans are made
 -- once, and go by the index of what is due, whatever is in the tables just then. What was claimed leaves an entry there
 -- until vacuum, and while somebody holds a snapshot each look from the beginning walks over all of them: so most begin
--- where the one before has ended, but a second behind the clock, for what was committed late.
+-- where the one before has ended, but a second behind the clock, for what was committed late. Of one definition what
+-- is due is leased by the statement that locks it, but for what ends by being due, which is looked at where less was
+-- found: a cursor that has changed since that statement began is not found by its place, so its journal is never of
+-- before.
 create or replace function core_node.claim_runs(
     p_namespace text, p_defs bigint[], p_node text, p_limit integer, p_lease interval,
     p_from_dues timestamptz[] = null, p_from_runs uuid[] = null)
@@ -35,11 +38,18 @@ declare
     v_odd        boolean := false;
     v_some       record;
     v_def        record;
+    v_one        bigint;
+    v_from       timestamptz;
+    v_behind     uuid;
     r            record;
 begin
     select n.restricted, least(n.max_payload_bytes / 64, 2000),
-           exists (select from core_private.workflow_signals s where s.namespace = p_namespace and not s.routed)
-      into v_restricted, v_plain, v_signals
+           exists (select from core_private.workflow_signals s where s.namespace = p_namespace and not s.routed),
+           (select d.def_id
+              from core_private.workflow_definitions d
+             where d.def_id = p_defs[1] and d.namespace = p_namespace and d.concurrency is null
+               and cardinality(p_defs) = 1)
+      into v_restricted, v_plain, v_signals, v_one
       from core.namespaces n
      where n.namespace = p_namespace;
     -- What passes takes one expression.
@@ -54,6 +64,43 @@ begin
     v_now := core_private.now();
     if v_signals then
         perform core_private.route_signals(p_namespace, 200, v_now);
+    end if;
+    if v_one is not null then
+        v_from := least(coalesce(p_from_dues[1], '-infinity'), v_now - interval '1 second');
+        v_behind := case when p_from_dues[1] < v_now - interval '1 second' then p_from_runs[1]
+                         else '00000000-0000-0000-0000-000000000000' end;
+        return query
+            update core_private.workflow_cursors c
+               set epoch = c.epoch + 1, token = gen_random_uuid(), node_id = left(p_node, 200),
+                   due_at = v_now + p_lease, plain_bytes = v_plain,
+                   deaths = c.deaths + (c.token is not null)::integer
+              from (select x.ctid, x.run_id, x.due_at
+                      from core_private.workflow_cursors x
+                     where x.def_id = v_one and x.due_at <= v_now and (x.due_at, x.run_id) >= (v_from, v_behind)
+                     order by x.due_at, x.run_id
+                     limit p_limit
+                       for update skip locked) u
+              join core_private.workflow_runs w on w.run_id = u.run_id
+             cross join lateral (
+                 select coalesce(jsonb_object_agg(y.key, y.result) filter (where y.status = 'c'), '{}') as results,
+                        coalesce(jsonb_object_agg(y.key, y.result) filter (where y.status = 'p'), '{}') as pending,
+                        coalesce(jsonb_object_agg(y.key, y.error) filter (where y.status = 'f'), '{}') as failed
+                   from core_private.workflow_journal y
+                  where y.run_id = u.run_id) j
+             where c.ctid = u.ctid and c.state in ('R', 'U') and c.cancel is null
+               and (c.token is null or c.deaths < 10)
+            returning c.run_id, c.path, c.def_id, c.epoch, c.token, c.pos, c.attempt, c.deaths,
+                   case c.state when 'U' then 'undo' else 'run' end, case c.state when 'U' then c.wait_key end,
+                   w.workflow, w.input, w.depth, w.correlation_id, w.created_at, j.results, j.pending, j.failed,
+                   w.traceparent, u.due_at;
+        get diagnostics v_take = row_count;
+        v_left := p_limit - v_take;
+        if v_left = 0 or not exists (
+               select
+                 from core_private.workflow_cursors c
+                where c.def_id = v_one and c.due_at <= v_now and (c.due_at, c.run_id) >= (v_from, v_behind)) then
+            return;
+        end if;
     end if;
     for v_def in
         select d.def_id, d.concurrency, least(coalesce(x.due, '-infinity'), v_now - interval '1 second') as due,
@@ -86,7 +133,7 @@ begin
         v_paths := v_paths || v_some.paths;
         v_dues := v_dues || v_some.dues;
         v_odd := v_odd or v_some.odd;
-        v_left := p_limit - cardinality(v_runs);
+        v_left := v_left - cardinality(v_some.runs);
         exit when v_left <= 0;
     end loop;
     if v_runs = '{}' then
@@ -120,7 +167,8 @@ begin
               from unnest(v_runs, v_paths, v_dues) u(run_id, path, due)
              where c.run_id = u.run_id and c.path = u.path and c.state in ('R', 'U') and c.due_at <= v_now
                and c.cancel is null
-            returning c.*, u.due)
+            returning c.run_id, c.path, c.def_id, c.epoch, c.token, c.pos, c.attempt, c.deaths, c.state, c.wait_key,
+                      u.due)
         select l.run_id, l.path, l.def_id, l.epoch, l.token, l.pos, l.attempt, l.deaths,
                case l.state when 'U' then 'undo' else 'run' end, case l.state when 'U' then l.wait_key end,
                w.workflow, w.input, w.depth, w.correlation_id, w.created_at, j.results, j.pending, j.failed,
