@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -65,6 +66,38 @@ func TestHandlersOfLanesThatEndBadly(t *testing.T) {
 	const want = "batch 1 panic 1, batch 3 panic 1, batch 4 error 1, leased 1 panic 1, leased 3 panic 1, leased 4 error 1, one 1 panic 1, one 3 panic 1, one 4 error 1"
 	if got := dbtest.Get[string](db, "select string_agg(format('%s %s %s %s', consumer, lane_seq, reason, attempts), ', ' order by consumer, lane_seq) from core.dead_letters"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// What a handler does with the batch and the messages that it was lent changes nothing of what is settled.
+func TestABatchBelongsToItsHandler(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	register(t, db, "pay", 1, nil)
+	enqueue(t, db, "pay", numbers(10)...)
+	var seen []string
+	p := outbox.HandleBatch("pay", func(_ context.Context, _ pgx.Tx, batch []*outbox.Item) error {
+		for _, m := range batch {
+			seen = append(seen, string(m.Body))
+			m.ID, m.Seq, m.Lane = 0, 1000, 7
+		}
+		slices.Reverse(batch)
+		_ = slices.DeleteFunc(batch, func(m *outbox.Item) bool { return string(m.Body) != "5" })
+		return nil
+	})
+	p.Batch = 5
+	n := node.New(db.Pool, node.Config{Namespace: ns, Logger: slog.New(slog.DiscardHandler)})
+	n.Add(p)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if done, err := n.Work(ctx, 100); err != nil || done != 10 {
+		t.Fatalf("%d messages were handled, %v", done, err)
+	}
+	if want := numbers(10); !slices.Equal(seen, want) {
+		t.Errorf("handled were %v, want %v", seen, want)
+	}
+	if got := dbtest.Get[string](db, "select lag || ' ' || seq from core.lane_status"); got != "0 10" {
+		t.Errorf("lag and number of the lane are %s, want 0 10", got)
 	}
 }
 

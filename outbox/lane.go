@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -36,8 +37,9 @@ type worker struct {
 	did   int
 
 	token uuid.UUID
-	from  int64 // number of the last message that had ended when the batch came
-	items []*Item
+	from  int64   // number of the last message that had ended when the batch came
+	items []*Item // lent to the handler, which may do with them what it likes
+	ids   []int64
 	done  int // of items, and not settled yet
 
 	unsure bool      // whether something was sent that settles, and the answer was lost
@@ -113,9 +115,11 @@ func (w *worker) fetch(ctx context.Context) error {
 		return db.Error(ctx, "fetch_lane", err)
 	}
 	var token uuid.UUID
+	var ids []int64
 	items, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*Item, error) {
 		m := &Item{Lane: w.lane.n, Message: Message{Queue: w.r.p.queue}}
 		err := row.Scan(&token, &m.Seq, &m.ID, &m.Key, &m.Body, &m.Type, &m.CreatedAt, &m.Attempt)
+		ids = append(ids, m.ID)
 		return m, err
 	})
 	if err != nil {
@@ -126,7 +130,7 @@ func (w *worker) fetch(ctx context.Context) error {
 	if w.done > 0 {
 		w.r.count("handled", w.done)
 	}
-	w.items, w.done, w.token = items, 0, token
+	w.items, w.ids, w.done, w.token = items, ids, 0, token
 	if len(w.items) > 0 {
 		w.r.flag.Fetched()
 		w.from = w.items[0].Seq - 1
@@ -161,7 +165,7 @@ func (w *worker) lastID() *int64 {
 	if w.done == 0 {
 		return nil
 	}
-	return &w.items[w.done-1].ID
+	return &w.ids[w.done-1]
 }
 
 // forget says that the lane is not in hand any more.
@@ -217,7 +221,7 @@ func (w *worker) inTx() (more bool, err error) {
 		if w.r.p.batch != nil {
 			lent, back := tx.Lend()
 			defer back()
-			return w.r.p.batch(ctx, lent, w.items)
+			return w.r.p.batch(ctx, lent, slices.Clone(w.items))
 		}
 		of = 1
 		for i, m := range w.items {
@@ -257,9 +261,9 @@ func (w *worker) inTx() (more bool, err error) {
 		tx.Close(parent)
 		return false, w.settle(res, at, of)
 	}
-	last := w.items[done-1]
+	last := w.ids[done-1]
 	err = tx.Commit(context.WithoutCancel(parent), func(b *pgx.Batch) {
-		b.Queue("select core_node.settle_lane($1, $2, $3, $4, $5, $6)", w.lane.id, w.r.h.NodeID, w.token, w.from, done, last.ID)
+		b.Queue("select core_node.settle_lane($1, $2, $3, $4, $5, $6)", w.lane.id, w.r.h.NodeID, w.token, w.from, done, last)
 	})
 	broken := err != nil && tx.Broken(err)
 	tx.Close(context.WithoutCancel(parent))

@@ -95,6 +95,55 @@ func TestPartitionsGoWhereSomebodyAlwaysEnqueues(t *testing.T) {
 }
 
 // holds: LN8 (ids that run beyond what is made ahead)
+// holds: LN8 (by a sweep in a transaction that is older than who writes)
+// What was drawn before a partition was full is waited for, also where the transaction of the sweep is the older one: one that is the caller's, or a tick
+// that had written before.
+func TestPartitionsWaitForWhoIsYoungerThanTheSweep(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	db.Exec("create or replace function core_private.lane_partition_size() returns bigint language sql immutable set search_path = pg_catalog, pg_temp as 'select 10::bigint'")
+	register(t, db, "pay", 1, nil)
+	db.Exec("select core_private.maintain_lanes()")
+	enqueue(t, db, "pay", numbers(7)...)
+	sweep, err := db.Owner.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = sweep.Rollback(context.Background()) }()
+	if _, err := sweep.Exec(t.Context(), "select pg_current_xact_id()"); err != nil {
+		t.Fatal(err)
+	}
+	open, _ := enqueuing(t, db)
+	enqueue(t, db, "pay", numbers(5)...)
+	if _, err := sweep.Exec(t.Context(), "select core_private.maintain_lanes()"); err != nil {
+		t.Fatal(err)
+	}
+	if err := sweep.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	pass := func(want int) {
+		t.Helper()
+		seqs, _, token := fetched(t, db, 50)
+		if len(seqs) != want {
+			t.Fatalf("there are %d messages, want %d", len(seqs), want)
+		}
+		db.Exec(`select core_node.settle_lane(lane_id, 'n', $1::text::uuid, $2, $3, (select max(id) from core_private.lane_messages where convert_from(body, 'UTF8') <> 'open'), 'release') from core.lane_status`,
+			token, seqs[0]-1, len(seqs))
+	}
+	pass(12)
+	fetched(t, db, 50) // nothing is in hand
+	if err := open.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	db.Exec("select core_private.maintain_lanes()")
+	if got := dbtest.Get[int](db, "select count(*) from core_private.lane_messages where convert_from(body, 'UTF8') = 'open'"); got != 1 {
+		t.Error("what was enqueued by the younger one went with its partition")
+	}
+	if seqs, _, _ := fetched(t, db, 50); len(seqs) != 1 {
+		t.Errorf("the lane has %v, want what was late", seqs)
+	}
+}
+
 // Who enqueues while partitions are made, and is beyond the last one by the time, goes on: no partition is made for an id that was drawn. And the faster
 // they are filled, the more are made.
 func TestIdsRunBeyondPartitions(t *testing.T) {

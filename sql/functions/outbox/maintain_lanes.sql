@@ -13,6 +13,7 @@ as $$
 declare
     v_now      timestamptz := core_private.now();
     v_last     bigint := coalesce(pg_sequence_last_value('core_private.lane_message_id_seq'), 0);
+    v_own      bigint;
     v_oldest   xid8;
     v_made     integer := 0;
     v_ready    text[] := '{}';
@@ -29,14 +30,24 @@ begin
     if not found then
         return jsonb_build_object('made', 0, 'emptied', v_emptied, 'dropped', v_dropped);
     end if;
+    v_own := pg_current_xact_id()::text::bigint;
     begin
         v_made := core_private.make_lane_partitions(core_private.lane_partitions_ahead());
     exception when lock_not_available then
         null;
     end;
     perform core_private.retire_lanes();
+    -- Whoever may still write to a partition has drawn its id by now, and had an xid before. This transaction's may be
+    -- older than that: a caller's, or given by what a tick did before. A subtransaction gets a number when it writes.
+    begin
+        update core_private.lane_partitions p
+           set full_at = coalesce(p.full_at, v_now)
+         where p.xid is null and p.upper <= v_last + 1;
+    exception when assert_failure then
+        raise;
+    end;
     update core_private.lane_partitions p
-       set xid = pg_current_xact_id(), full_at = coalesce(p.full_at, v_now)
+       set xid = (v_own + ((p.xmin::text::bigint - v_own) & 4294967295))::text::xid8
      where p.xid is null and p.upper <= v_last + 1;
     -- What came when there was no partition for it.
     if exists (select from core_private.lane_messages_default) then
