@@ -19,7 +19,12 @@ import (
 // newCluster starts a cluster that nobody has installed anything in, with a plain login "installer".
 func newCluster(t *testing.T) *pgdev.Cluster {
 	t.Helper()
-	c, err := pgdev.StartForTests(t.Context(), pgdev.Options{}, nil)
+	return newClusterWith(t, nil)
+}
+
+func newClusterWith(t *testing.T, settings map[string]string) *pgdev.Cluster {
+	t.Helper()
+	c, err := pgdev.StartForTests(t.Context(), pgdev.Options{Settings: settings}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/nexuspg/nexus"
-	"github.com/nexuspg/nexus/internal/pgdev"
 	nexussql "github.com/nexuspg/nexus/sql"
 )
 
@@ -188,15 +187,7 @@ func TestNothingIsLockedWhenNothingChanged(t *testing.T) {
 
 // holds: others-boot
 func TestManyInstallersOnNewDatabasesOfANewCluster(t *testing.T) {
-	fresh, err := pgdev.StartForTests(t.Context(), pgdev.Options{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := fresh.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	fresh := newCluster(t)
 	var pools []*pgxpool.Pool
 	for range 2 {
 		address := fresh.URL(newDatabase(t, fresh))
@@ -482,15 +473,7 @@ func sized() schema {
 
 // Whoever holds a table is named, with what it does and since when, and the line that ends it is the mend. Who comes and goes meanwhile is not.
 func TestWhoHoldsATableIsNamed(t *testing.T) {
-	c, err := pgdev.StartForTests(t.Context(), pgdev.Options{Settings: map[string]string{"max_prepared_transactions": "1"}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	c := newClusterWith(t, map[string]string{"max_prepared_transactions": "1"})
 	address := c.URL(newDatabase(t, c))
 	pool := connect(t, address)
 	want := sized()

@@ -36,15 +36,7 @@ func TestARestartIsNoDeathInExpress(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			cluster := dbtest.Cluster(t, pgdev.Options{}, dbtest.BuildTemplate)
-			connect := func() *pgxpool.Pool {
-				pool, err := pgxpool.New(t.Context(), cluster.URL(pgdev.TestCronDatabase))
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(pool.Close)
-				return pool
-			}
-			ours := connect()
+			ours := dbtest.ClusterPool(t, cluster)
 			for _, sql := range []string{`select core.create_namespace('shop')`, `create table public.effect (event_uid uuid not null, attempt int not null, note text)`} {
 				if _, err := ours.Exec(t.Context(), sql); err != nil {
 					t.Fatal(err)
@@ -52,7 +44,7 @@ func TestARestartIsNoDeathInExpress(t *testing.T) {
 			}
 			var log buffer
 			for i := range 2 {
-				n := node.New(connect(), node.Config{Namespace: ns, ID: fmt.Sprintf("node-%d", i), Logger: slog.New(slog.NewTextHandler(&log, nil))})
+				n := node.New(dbtest.ClusterPool(t, cluster), node.Config{Namespace: ns, ID: fmt.Sprintf("node-%d", i), Logger: slog.New(slog.NewTextHandler(&log, nil))})
 				on(n, "x", effectOnly)
 				start(t, n)
 			}

@@ -62,20 +62,7 @@ func again(t *testing.T, what string, f func() error) {
 func TestServerRestarts(t *testing.T) {
 	t.Parallel()
 	cluster := dbtest.Cluster(t, pgdev.Options{}, dbtest.BuildTemplate)
-	connect := func() *pgxpool.Pool {
-		cfg, err := pgxpool.ParseConfig(cluster.URL(pgdev.TestCronDatabase))
-		if err != nil {
-			t.Fatal(err)
-		}
-		cfg.MaxConns = 4
-		pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(pool.Close)
-		return pool
-	}
-	ours, nodes := connect(), connect()
+	ours, nodes := dbtest.ClusterPool(t, cluster), dbtest.ClusterPool(t, cluster)
 	for _, sql := range []string{
 		`select core.create_namespace('shop')`, `create table public.effect (event_uid uuid not null, attempt int not null, note text)`,
 		`select core.outbox_register_queue('shop', 'pay', 2, '{"retry": {"max_attempts": 1}}')`,
@@ -175,7 +162,7 @@ func TestServerRestarts(t *testing.T) {
 	count(9)
 	again(t, "runs", func() error {
 		var open int
-		if err := ours.QueryRow(t.Context(), `select count(*) from core.workflow_runs where status = 'open'`).Scan(&open); err != nil {
+		if err := ours.QueryRow(t.Context(), `select count(*) from core.workflow_runs where finished_at is null`).Scan(&open); err != nil {
 			return err
 		}
 		if open > 0 {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/nexuspg/nexus/internal/dbtest"
 	"github.com/nexuspg/nexus/internal/pgdev"
@@ -26,15 +25,7 @@ func TestTheServerDies(t *testing.T) {
 		t.Skip("NEXUS_TEST_LONG is not set")
 	}
 	cluster := dbtest.Cluster(t, pgdev.Options{}, dbtest.BuildTemplate)
-	connect := func() *pgxpool.Pool {
-		pool, err := pgxpool.New(t.Context(), cluster.URL(pgdev.TestCronDatabase))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(pool.Close)
-		return pool
-	}
-	pool := connect()
+	pool := dbtest.ClusterPool(t, cluster)
 	for _, sql := range []string{
 		`select core.create_namespace('shop')`,
 		`create table public.effect (n bigint generated always as identity, run uuid, what text, attempt int)`,
@@ -54,7 +45,7 @@ func TestTheServerDies(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 2)
 	for _, id := range []string{"one", "two"} {
-		n := node.New(connect(), node.Config{ID: id, Namespace: ns, Lease: 5 * time.Second, Poll: 20 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+		n := node.New(dbtest.ClusterPool(t, cluster), node.Config{ID: id, Namespace: ns, Lease: 5 * time.Second, Poll: 20 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 		n.Add(w)
 		go func() { ended <- n.Run(ctx) }()
 	}

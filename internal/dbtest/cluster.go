@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/nexuspg/nexus/internal/pgdev"
 )
 
@@ -21,4 +23,20 @@ func Cluster(t testing.TB, o pgdev.Options, prepare pgdev.Prepare) *pgdev.Cluste
 		}
 	})
 	return c
+}
+
+// ClusterPool is a superuser's on the copy of the template that such a server has, a small one as programs have by default.
+func ClusterPool(t testing.TB, c *pgdev.Cluster) *pgxpool.Pool {
+	t.Helper()
+	cfg, err := pgxpool.ParseConfig(c.URL(pgdev.TestCronDatabase))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.MaxConns = 4
+	p, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return p
 }
