@@ -105,3 +105,54 @@ func TestALookAtManyLanesReadsLittle(t *testing.T) {
 		t.Errorf("a sample of metrics reads %d pages", n)
 	}
 }
+
+// Partitions that were emptied and could not be dropped cost a look nothing.
+// holds: LN10 (looks)
+func TestALookPassesOverEmptiedPartitions(t *testing.T) {
+	t.Parallel()
+	db := dbtest.New(t)
+	s := &laneStory{t: t, db: db, pool: db.Owner}
+	s.exec("select core.create_namespace('shop')")
+	lane := s.lane("long", "{}")
+	enqueue := func(q execs, n int) {
+		_, err := q.Exec(t.Context(), "select core.outbox_enqueue_batch('shop', 'long', array_fill('x'::bytea, array[$1::int]), array_fill('t'::text, array[$1::int]), array_fill('k'::text, array[$1::int]))", n)
+		s.must(err)
+	}
+	late, err := db.Owner.Begin(t.Context())
+	s.must(err)
+	enqueue(late, 1)
+	enqueue(db.Owner, 1)
+	s.all(lane)
+	conn, err := db.Owner.Acquire(t.Context())
+	s.must(err)
+	defer conn.Release()
+	// look is how many indexes of messages a look opens, but for the first one, which makes plans.
+	look := func() (opened int) {
+		const lanes = "select count(*) from core_node.lanes_due('shop', 'long')"
+		_, err := conn.Exec(t.Context(), lanes)
+		s.must(err)
+		tx, err := conn.Begin(t.Context())
+		s.must(err)
+		_, err = tx.Exec(t.Context(), lanes)
+		s.must(err)
+		s.must(tx.QueryRow(t.Context(), "select count(*) from pg_locks l join pg_class c on c.oid = l.relation where l.pid = pg_backend_pid() and c.relkind = 'i' and c.relname ^@ 'lane_messages'").Scan(&opened))
+		s.must(tx.Rollback(t.Context()))
+		return opened
+	}
+	s.exec("select core_private.make_lane_partitions(70)")
+	s.exec("select setval('core_private.lane_message_id_seq', 60 * core_private.lane_partition_size() + 1)")
+	s.must(late.Commit(t.Context()))
+	s.want("what commits late", len(s.all(lane)), 1)
+	enqueue(db.Owner, 1)
+	s.want("what is far beyond", len(s.all(lane)), 1)
+	s.exec("update core_private.lane_partitions set emptied_at = core.now() where upper <= 60 * core_private.lane_partition_size()")
+	s.exec("update core_private.lanes set done_floor = 0, ver = ver + 1")
+	s.want("an id below which nothing is", dbtest.Get[bool](db, "select core_private.lane_messages_from() = 60 * core_private.lane_partition_size()"), true)
+	if n := look(); n > 20 {
+		t.Errorf("with 60 emptied partitions a look opens %d indexes", n)
+	}
+	s.exec("update core_private.lane_partitions set emptied_at = null where upper = 30 * core_private.lane_partition_size()")
+	s.want("one is not empty", dbtest.Get[bool](db, "select core_private.lane_messages_from() = 29 * core_private.lane_partition_size()"), true)
+	s.exec("insert into core_private.lane_messages_default (lane_id, id, xid, body, body_type, created_at) values ($1, 999 * core_private.lane_partition_size(), '3', 'x', 't', core.now())", lane)
+	s.want("some are where no partition was", dbtest.Get[int](db, "select core_private.lane_messages_from()"), 0)
+}

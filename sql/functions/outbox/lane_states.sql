@@ -17,6 +17,7 @@ as $$
 #variable_conflict use_column
 declare
     v_top     bigint := coalesce(pg_sequence_last_value('core_private.lane_message_id_seq'), 0);
+    v_first   bigint := core_private.lane_messages_from();
     v_cluster bigint := core_private.cluster_id();
     v_next    xid8 := pg_snapshot_xmax(pg_current_snapshot());
 begin
@@ -58,7 +59,8 @@ begin
              select count(*)::integer as pending, min(u.created_at) as oldest
                from ((select m.id, m.created_at
                         from core_private.lane_messages m
-                       where p_count > 0 and m.lane_id = f.lane_id and m.id > f.done_floor and m.id <= v_top
+                       where p_count > 0 and m.lane_id = f.lane_id
+                         and m.id > f.done_floor and m.id >= v_first and m.id <= v_top
                          and not pg_visible_in_snapshot(m.xid, f.done)
                          and (f.cur is null or m.id > f.pos or not pg_visible_in_snapshot(m.xid, f.cur))
                        order by m.id
@@ -69,7 +71,8 @@ begin
                        cross join lateral (
                           select m.id, m.created_at
                             from core_private.lane_messages m
-                           where m.xid = x and m.lane_id = f.lane_id and m.id <= f.done_floor and m.id <= v_top
+                           where m.xid = x and m.lane_id = f.lane_id
+                             and m.id >= v_first and m.id <= f.done_floor and m.id <= v_top
                              and (f.cur is null or m.id > f.pos or not pg_visible_in_snapshot(m.xid, f.cur))
                            order by m.id
                            limit p_count) y)

@@ -15,8 +15,9 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-    v_top  bigint := coalesce(pg_sequence_last_value('core_private.lane_message_id_seq'), 0);
-    v_open integer := core_private.open_generation(p_consumer_id, p_generation);
+    v_top   bigint := coalesce(pg_sequence_last_value('core_private.lane_message_id_seq'), 0);
+    v_first bigint := core_private.lane_messages_from();
+    v_open  integer := core_private.open_generation(p_consumer_id, p_generation);
 begin
     return query
         with free as materialized (
@@ -37,13 +38,16 @@ begin
             or exists (
                    select
                      from core_private.lane_messages m
-                    where m.lane_id = f.lane_id and m.id > f.done_floor and m.id <= v_top
+                    where m.lane_id = f.lane_id and m.id > f.done_floor and m.id >= v_first and m.id <= v_top
                       and not pg_visible_in_snapshot(m.xid, f.done))
             or exists (
                    select
                      from pg_snapshot_xip(f.done) x
-                     join core_private.lane_messages m
-                       on m.lane_id = f.lane_id and m.xid = x and m.id <= f.done_floor and m.id <= v_top)
+                    where (select true -- as a join it may read all that the lane ever had
+                             from core_private.lane_messages m
+                            where m.lane_id = f.lane_id and m.xid = x
+                              and m.id >= v_first and m.id <= f.done_floor and m.id <= v_top
+                            limit 1))
             -- most have nobody between the end of their snapshot and who took it
             or case f.done_next::text::bigint - pg_snapshot_xmax(f.done)::text::bigint > 64
                when true then true -- who fetches looks, and knows the next time
@@ -53,7 +57,7 @@ begin
                     where (select true
                              from core_private.lane_messages m
                             where m.lane_id = f.lane_id and m.xid = g::text::xid8
-                              and m.id <= f.done_floor and m.id <= v_top
+                              and m.id >= v_first and m.id <= f.done_floor and m.id <= v_top
                             limit 1))
                end;
 end $$;

@@ -12,9 +12,10 @@ set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
 declare
-    v_from bigint := pg_snapshot_xmax(p_lane.done)::text::bigint;
-    v_next bigint := p_lane.done_next::text::bigint;
-    v_late xid8[] := '{}';
+    v_from  bigint := pg_snapshot_xmax(p_lane.done)::text::bigint;
+    v_next  bigint := p_lane.done_next::text::bigint;
+    v_late  xid8[] := '{}';
+    v_first bigint;
 begin
     if pg_snapshot_xmin(p_lane.done) < pg_snapshot_xmax(p_lane.done) then
         v_late := array(
@@ -24,20 +25,23 @@ begin
     end if;
     if v_from >= v_next then
         return v_late;
-    elsif v_next - v_from <= 64 then
+    end if;
+    v_first := core_private.lane_messages_from();
+    if v_next - v_from <= 64 then
         return v_late || array(
             select u.x
               from (select g::text::xid8 as x from generate_series(v_from, v_next - 1) g offset 0) u
              where (p_seen is null or pg_visible_in_snapshot(u.x, p_seen))
                and (select true -- for each by the index, and not as a join
                       from core_private.lane_messages m
-                     where m.xid = u.x and m.lane_id = p_lane.lane_id and m.id <= p_lane.done_floor
+                     where m.xid = u.x and m.lane_id = p_lane.lane_id
+                       and m.id >= v_first and m.id <= p_lane.done_floor
                      limit 1));
     end if;
     return v_late || array(
         select distinct m.xid
           from core_private.lane_messages m
-         where m.lane_id = p_lane.lane_id and m.id <= p_lane.done_floor
+         where m.lane_id = p_lane.lane_id and m.id >= v_first and m.id <= p_lane.done_floor
            and m.xid >= pg_snapshot_xmax(p_lane.done) and m.xid < p_lane.done_next
            and (p_seen is null or pg_visible_in_snapshot(m.xid, p_seen)));
 end $$;

@@ -11,8 +11,9 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-    v_late xid8[] := core_private.late_in_lane(p_lane);
-    v_top  bigint := coalesce(pg_sequence_last_value('core_private.lane_message_id_seq'), 0);
+    v_late  xid8[] := core_private.late_in_lane(p_lane);
+    v_top   bigint := coalesce(pg_sequence_last_value('core_private.lane_message_id_seq'), 0);
+    v_first bigint;
 begin
     if v_late = '{}' then
         return query
@@ -25,6 +26,7 @@ begin
              limit p_limit;
         return;
     end if;
+    v_first := core_private.lane_messages_from();
     return query
         select u.id, u.key, u.body_type, octet_length(u.body), u.created_at
           from ((select m.id, m.key, m.body_type, m.body, m.created_at
@@ -38,7 +40,7 @@ begin
                 (select m.id, m.key, m.body_type, m.body, m.created_at
                    from unnest(v_late) x
                    join core_private.lane_messages m
-                     on m.lane_id = p_lane.lane_id and m.xid = x and m.id <= p_lane.done_floor
+                     on m.lane_id = p_lane.lane_id and m.xid = x and m.id >= v_first and m.id <= p_lane.done_floor
                   where p_lane.cur is null or m.id > p_lane.pos or not pg_visible_in_snapshot(m.xid, p_lane.cur)
                   order by m.id
                   limit p_limit)) u

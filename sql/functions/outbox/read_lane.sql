@@ -11,7 +11,8 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-    v_late xid8[] := core_private.late_in_lane(p_lane, p_lane.cur);
+    v_late  xid8[] := core_private.late_in_lane(p_lane, p_lane.cur);
+    v_first bigint;
 begin
     if v_late = '{}' then
         return query
@@ -24,6 +25,7 @@ begin
              limit p_limit;
         return;
     end if;
+    v_first := greatest(core_private.lane_messages_from() - 1, p_lane.pos);
     return query
         select u.id, u.key, u.body, u.body_type, u.created_at
           from ((select m.id, m.key, m.body, m.body_type, m.created_at
@@ -40,7 +42,7 @@ begin
                      select m.id, m.key, m.body, m.body_type, m.created_at
                        from core_private.lane_messages m
                       where m.lane_id = p_lane.lane_id and m.xid = x
-                        and m.id > p_lane.pos and m.id <= p_lane.done_floor
+                        and m.id > v_first and m.id <= p_lane.done_floor
                       order by m.id
                       limit p_limit) y) u
          order by u.id
