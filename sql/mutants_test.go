@@ -39,7 +39,7 @@ var mutants = []mutant{
 	{"W3 attempts are told", "core_private.give_back", []string{"c.attempt + p_failed::integer", "c.attempt"}, "workflow/waits", false},
 	{"W4 the last first", "core_private.next_undo", []string{"order by j.ord desc", "order by j.ord"}, "workflow/branches", false},
 	{"W4 what was inherited is not undone", "core_private.next_undo", []string{"and not j.inherited", ""}, "workflow/operate", false},
-	{"W4 what failed may have happened", "core_private.next_undo", []string{"j.attempts > 0 and coalesce((j.undo ->> 'on_failure')::boolean, false)", "false"}, "workflow/operate", false},
+	{"W4 what failed may have happened", "core_private.next_undo", []string{`j.attempts > 0 and coalesce(j.undo @> '{"on_failure": true}', false)`, "false"}, "workflow/operate", false},
 	{"W4 what was undone is not undone again", "core_private.next_undo", []string{"and u.status = 'c'", "and false"}, "workflow/branches", false},
 	{"W4 what was undone does not go on", "core_private.refuse_compensated", []string{"if found then", "if false then"}, "workflow/operate", false},
 	{"W7 a wait looks into the inbox", "core_node.wait_step", []string{"core_private.end_waits(array[p_run], p_path, v_now) = 0", "true"}, "workflow/waits", false},

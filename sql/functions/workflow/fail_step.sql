@@ -19,7 +19,7 @@ declare
         'step', p_key, 'reason', coalesce(left(core_private.clean_text(p_reason), 1000), 'error'),
         'error', left(core_private.clean_text(coalesce(p_error, p_reason)), 8192));
     v_entered  integer := greatest(
-        p_entered, case when (p_undo ->> 'on_failure')::boolean then p_ord[1] + 1 end);
+        p_entered, case when p_undo @> '{"on_failure": true}' then p_ord[1] + 1 end);
     v_final    boolean := p_action = 'reject' or p_action = 'retry' and v_max > 0 and v_attempts >= v_max;
 begin
     if v_held.outcome not in ('ok', 'cancelled') then

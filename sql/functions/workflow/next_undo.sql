@@ -7,7 +7,7 @@ as $$
     select j.key, j.ord, j.undo
       from core_private.workflow_journal j
      where j.run_id = p_run and j.undo is not null and not j.inherited
-       and (j.status = 'c' or j.attempts > 0 and coalesce((j.undo ->> 'on_failure')::boolean, false))
+       and (j.status = 'c' or j.attempts > 0 and coalesce(j.undo @> '{"on_failure": true}', false))
        and not exists (
            select
              from core_private.workflow_journal u
