@@ -481,6 +481,7 @@ var mutants = []mutant{
 	{"ordered no rate", "core_private.check_ordered_options", []string{"if p_options -> v_key <> 'null' then", "if false then"}, "ordered/writers", true},
 	{"ordered nothing is enqueued to it", "core_private.outbox_named", []string{"c.name = p_queue and c.kind = 'outbox';", "c.name = p_queue;"}, "ordered/writers", false},
 	{"ordered what comes goes to the new lanes", "core_private.cut_lanes", []string{"l.generation = p_generation", "l.generation = 1"}, "ordered/writers", false},
+	{"ordered a look asks once for each generation", "core_private.open_generation", []string{"offset 0)", ")"}, "ordered/writers", false},
 	{"ordered lanes of before stay while somebody may write to them", "core_private.retire_lanes", []string{"v_awaited <> '{}' or core_private.lanes_wait(r.consumer_id, r.generation + 1)", "false"}, "ordered/writers", false},
 	{"E2 keys of lanes are apart", "core_private.enqueue_many", []string{"v_key, p_dedupe_keys, v_now,", "p_namespace, p_dedupe_keys, v_now,"}, "emit/dedupe", false},
 	{"E2 a queue's keys go with it", "core.outbox_drop_queue", []string{"delete from core.event_keys k where", "delete from core.event_keys k where false and"}, "emit/dedupe", false},

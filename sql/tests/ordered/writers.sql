@@ -88,6 +88,11 @@ select is((select string_agg(format('%s %s', m.body_type, l.generation), ', ' or
   'a.b 2, a.c 3, a.d 3, a.d 3', 'what comes goes to the new ones');
 select is((select string_agg(format('%s:%s', w.lane, l.generation), ',') from core.consumers c cross join core_private.lanes_with_work(c.consumer_id, c.generation) w join core_private.consumer_lanes l using (lane_id) where c.name = 'all'),
   format('%s:2', (core_private.lanes_of_keys('{k}', 2))[1]), 'and only the one of before has work');
+set local track_functions = 'all';
+select core_private.lanes_with_work(c.consumer_id, c.generation) from core.consumers c where c.name = 'all';
+select ok((select f.calls between 1 and (select count(distinct l.generation) from core_private.consumer_lanes l join core.consumers c using (consumer_id) where c.name = 'all')
+             from pg_stat_xact_user_functions f where f.funcname = 'lanes_wait'), 'a look asks once for each generation whether that waits');
+reset track_functions;
 select is(core_private.retire_lanes(), 0, 'which stays while transactions are alive, or it is not empty');
 
 -- Replayed from the log: to the lanes of now.
