@@ -78,6 +78,7 @@ var mutants = []mutant{
 	{"W8 items that are done stay so", "core_node.end_branch", []string{"j.key = v_parent.wait_key || '#' || g.i and j.status = 'c'", "false"}, "workflow/branches", false},
 	{"W9 children of a step that is retried", "core_node.start_child", []string{"greatest(v_which, (v_held.held).attempt)", "(v_held.held).attempt"}, "workflow/children", true},
 	{"W9 children of children have an end", "core_node.start_child", []string{"v_run.depth >= 100", "false"}, "workflow/children", false},
+	{"W12 the first of a chain stays with the last", "core_private.remove_runs", []string{"and (r.continued_as is null or r.first_run_id is not null)", ""}, "workflow/children", false},
 	{"W4 what nobody has looked at stays", "core_private.remove_runs", []string{"l.source_ref = jsonb_build_object('runId', r.run_id)", "false"}, "workflow/operate", false},
 	{"W5 who has lost a lease undoes nothing", "core_node.undo_step", []string{"and c.token = p_token", ""}, "workflow/branches", false},
 	{"W7 what came for the run before", "core_private.route_signals", []string{"set run_id = core_private.current_run(s.run_id)", "set run_id = s.run_id"}, "workflow/children", false},

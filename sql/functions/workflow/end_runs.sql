@@ -39,7 +39,7 @@ begin
             v_run.timeout_at - p_now, v_run.correlation_id, v_run.tags, null, p_now,
             v_run.parent_run_id, v_run.parent_key, v_run.parent_attempt, v_run.depth, v_run.run_id, v_run.answers,
             p_causation_uid => v_run.causation_uid, p_traceparent => v_run.traceparent,
-            p_task => v_run.scheduled_task_id);
+            p_task => v_run.scheduled_task_id, p_first => coalesce(v_run.first_run_id, v_run.run_id));
         delete from core_private.workflow_cursors c where c.run_id = v_run.run_id;
         update core_private.workflow_runs r
            set status = 'completed', continued_as = v_new, finished_at = p_now, updated_at = p_now

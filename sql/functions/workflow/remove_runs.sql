@@ -1,4 +1,5 @@
--- A run whose compensation failed stays until somebody has resolved its dead letter.
+-- A run whose compensation failed stays until somebody has resolved its dead letter. The first of those that went on as
+-- new ones goes with the last: it has the idempotency key, and the id by which callers know them all.
 create or replace function core_private.remove_runs(p_limit integer, p_stop timestamptz)
 returns integer
 language plpgsql
@@ -9,6 +10,7 @@ as $$
 declare
     v_now   timestamptz := core_private.now();
     v_gone  uuid[];
+    v_found integer;
     v_total integer := 0;
     v_space record;
 begin
@@ -18,6 +20,7 @@ begin
                 select r.run_id
                   from core_private.workflow_runs r
                  where r.namespace = v_space.namespace and r.finished_at < v_space.before
+                   and (r.continued_as is null or r.first_run_id is not null)
                    and not (r.status = 'compensation_failed' and exists (
                        select
                          from core.dead_letters l
@@ -27,13 +30,18 @@ begin
                  limit p_limit
                    for update skip locked);
             exit when v_gone = '{}';
+            v_found := cardinality(v_gone);
+            v_gone := v_gone || array(
+                select r.first_run_id
+                  from core_private.workflow_runs r
+                 where r.run_id = any (v_gone) and r.continued_as is null and r.first_run_id is not null);
             delete from core_private.workflow_journal j where j.run_id = any (v_gone);
             delete from core_private.workflow_signals s where s.run_id = any (v_gone);
             delete from core_private.workflow_runs r where r.run_id = any (v_gone);
             v_total := v_total + cardinality(v_gone);
-            exit when cardinality(v_gone) < p_limit or clock_timestamp() > p_stop;
+            exit when v_found < p_limit or clock_timestamp() > p_stop;
         end loop;
     end loop;
     return v_total;
 end $$;
-comment on function core_private.remove_runs(integer, timestamptz) is 'Removes runs that ended longer ago than workflow_retention of their namespace, p_limit a statement, until p_stop; how many.';
+comment on function core_private.remove_runs(integer, timestamptz) is 'Removes runs that ended longer ago than workflow_retention of their namespace, p_limit a statement, until p_stop; how many. The first of those that went on as new ones goes with the last.';

@@ -88,3 +88,16 @@ delete from core_private.workflow_cursors where run_id <> (select run_id from r5
 select pg_temp.claim();
 update core_private.workflow_runs set depth = 100;
 select throws_ok('select pg_temp.child()', 'NX019', null, 'a hundred deep');
+-- Who went on as new ones is known by the first id, and by its key, until the last is removed; those between are not kept.
+delete from core_private.workflow_cursors; delete from core_private.workflow_runs;
+update d set def = core_node.register_workflow('shop', 'solo', 1, '[{"name": "b", "kind": "step"}]'), n = 'solo' where n = 'top';
+create temporary table r6 as select run_id from core.start_workflow('shop', 'solo', '{}', '{"idempotency_key": "one"}');
+select pg_temp.claim(), pg_temp.commit('solo', null, 'again', '1') from generate_series(1, 3);
+select pg_temp.later('31 days');
+select is(core_private.remove_runs(1, clock_timestamp() + '1 min'), 2, 'those between are removed');
+select is((select array_agg(s.run_id = r6.run_id and not s.started)::text from r6, core.start_workflow('shop', 'solo', '{}', '{"idempotency_key": "one"}') s), '{t}', 'the key begins no second run');
+select is((select core.signal_workflow(run_id, 'go') || ' ' || (core.workflow_outcome(run_id)).status from r6), 'stored open', 'and the first id leads to the last');
+select pg_temp.claim(), pg_temp.commit('solo', 'b', 'end', '1');
+select pg_temp.later('31 days');
+select is(core_private.remove_runs(1, clock_timestamp() + '1 min'), 2, 'with which it goes');
+select is((select count(*) from core_private.workflow_runs where workflow = 'solo'), 0::bigint, 'so that nothing is left');
