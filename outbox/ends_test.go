@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -99,6 +100,41 @@ func TestABatchBelongsToItsHandler(t *testing.T) {
 	if got := dbtest.Get[string](db, "select lag || ' ' || seq from core.lane_status"); got != "0 10" {
 		t.Errorf("lag and number of the lane are %s, want 0 10", got)
 	}
+}
+
+// lines has the messages of warnings.
+type lines chan string
+
+func (l lines) Write(line []byte) (int, error) {
+	select {
+	case l <- string(line):
+	default:
+	}
+	return len(line), nil
+}
+
+// A queue that somebody drops ends no node: its processor serves it again once it is there again.
+func TestADroppedQueueIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	register(t, db, "pay", 1, nil)
+	enqueue(t, db, "pay", "1")
+	said := make(lines, 100)
+	start(t, db, node.Config{Poll: 10 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(said, nil))}, outbox.Handle("pay", note))
+	db.Wait("select exists (select from public.effect)")
+	if err := outbox.DropQueue(t.Context(), db.Owner, ns, "pay", true); err != nil {
+		t.Fatal(err)
+	}
+	for line := ""; !strings.Contains(line, "the outbox queue was dropped"); {
+		select {
+		case line = <-said:
+		case <-time.After(time.Minute):
+			t.Fatal("the log says nothing of it")
+		}
+	}
+	register(t, db, "pay", 1, nil)
+	enqueue(t, db, "pay", "2")
+	db.Wait("select string_agg(body, ' ' order by n) = '1 2' from public.effect")
 }
 
 // All sessions of a node end while a message is in hand, and with them what would have settled it. The lane does not stand until its lease is

@@ -2,12 +2,14 @@ package outbox
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
 	"github.com/nexuspg/nexus/internal/places"
 	"github.com/nexuspg/nexus/internal/svc"
@@ -168,12 +170,34 @@ func (r *runner) Work(ctx context.Context, limit int) (int, error) {
 	return done, ctx.Err()
 }
 
-// work has lanes worked until ctx ends; what is in hand then may finish within the grace time.
+// work serves the queue until ctx ends. One that somebody drops is waited for, as a consumer is: it is no trouble of the node, which has others.
 func (r *runner) work(ctx context.Context) error {
+	for dropped := false; ; {
+		err := r.serve(ctx, func() {
+			if dropped {
+				r.h.Logger.Info("the outbox queue is there again", "namespace", string(r.h.Namespace), "queue", r.p.queue)
+			}
+			dropped = false
+		})
+		if e, ok := errors.AsType[*nexus.Error](err); !ok || e.Code != nexus.CodeNoLane {
+			return err
+		}
+		if !dropped {
+			r.h.Logger.Warn("the outbox queue was dropped: its processor gets nothing until it is there again", "namespace", string(r.h.Namespace), "queue", r.p.queue)
+		}
+		dropped = true
+		r.last.Store(time.Now().UnixNano())
+		r.wait(ctx, r.h.Poll)
+	}
+}
+
+// serve has lanes worked until ctx ends; what is in hand then may finish within the grace time. It calls found once there is such a queue.
+func (r *runner) serve(ctx context.Context, found func()) error {
 	of, key, err := r.p.settings(ctx, r.h)
 	if err != nil {
 		return err
 	}
+	found()
 	r.mu.Lock()
 	r.key = key
 	r.mu.Unlock()
