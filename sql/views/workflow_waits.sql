@@ -15,7 +15,8 @@ select r.namespace, r.workflow, c.run_id, c.path,
                 r.namespace, c.def_id, case when c.path = '' then c.entered
                                             else (select k.entered -- a branch counts its own steps
                                                     from core_private.workflow_cursors k
-                                                   where k.run_id = c.run_id and k.path = '') end) end as why
+                                                   where k.run_id = c.run_id and k.path = '') end)
+            end collate pg_catalog."default" as why -- as it was: a view keeps the collations of its columns
   from core_private.workflow_cursors c
   join core_private.workflow_runs r on r.run_id = c.run_id
  where r.namespace = any ((select core_private.namespaces_read_by(current_user))::text[]);
