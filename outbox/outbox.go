@@ -150,10 +150,17 @@ func Resume(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, queue string,
 }
 
 // Skip makes a dead letter of the message that a lane stands at, and has the lane go on. It returns the number of that message in the lane, 0
-// if the lane stands at none. A lane that a processor holds is [nexus.ErrConflict].
+// if the lane stands at none. A lane that a processor holds is [nexus.ErrConflict], and so is one that is not paused and whose message has not
+// failed: see [SkipMessage].
 func Skip(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, queue string, lane int, reason string) (seq int64, err error) {
-	err = db.Call(ctx, q, "lane_skip", "select coalesce(core.lane_skip($1::text, $2::text, $3::text::int, $4::text), 0)",
-		[]any{string(ns), queue, fmt.Sprint(lane), reason}, &seq)
+	return SkipMessage(ctx, q, ns, queue, lane, 0, reason)
+}
+
+// SkipMessage is [Skip] of the message with this number in the lane, whether it has failed or not. A lane that stands at another one is
+// [nexus.ErrConflict], so that who calls it twice skips one message. 0 means whichever it stands at, as in Skip.
+func SkipMessage(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, queue string, lane int, message int64, reason string) (seq int64, err error) {
+	err = db.Call(ctx, q, "lane_skip", "select coalesce(core.lane_skip($1::text, $2::text, $3::text::int, $4::text, nullif($5::text, '0')::bigint), 0)",
+		[]any{string(ns), queue, fmt.Sprint(lane), reason, fmt.Sprint(message)}, &seq)
 	return seq, err
 }
 

@@ -234,12 +234,15 @@ func TestHalt(t *testing.T) {
 	mended.Store(false)
 	enqueue(t, db, "pay", "bad", "more")
 	db.Wait("select state = 'halted' and seq = 3 from core.lane_status")
-	if seq, err := outbox.Skip(t.Context(), db.Owner, ns, "pay", 0, "of no use"); seq != 4 || err != nil {
+	if _, err := outbox.SkipMessage(t.Context(), db.Owner, ns, "pay", 0, 5, "of no use"); !errors.Is(err, nexus.ErrConflict) {
+		t.Error("not the message that was meant:", err)
+	}
+	if seq, err := outbox.SkipMessage(t.Context(), db.Owner, ns, "pay", 0, 4, "of no use"); seq != 4 || err != nil {
 		t.Fatal(seq, err)
 	}
 	db.Wait("select seq = 5 from core.lane_status")
-	if got := dbtest.Get[string](db, "select reason || ' ' || last_error from core.dead_letters"); got != "skipped of no use" {
-		t.Error(got)
+	if got := dbtest.Get[string](db, "select reason || ' ' || last_error from core.dead_letters"); got != "skipped no" {
+		t.Error("the cause is not kept:", got)
 	}
 }
 

@@ -338,3 +338,32 @@ func TestStoredKeysOfLanesAreParted(t *testing.T) {
 		t.Error("a key of before is forgotten")
 	}
 }
+
+// holds: LN7 (skips)
+// Of two operators who skip the same message one skips it, and the message behind it, which nobody has tried, stays where it is. Which message of a
+// lane has failed is said as soon as it is known, also while the rest of its batch has not been handled.
+func TestSkippedOnce(t *testing.T) {
+	t.Parallel()
+	db := dbtest.New(t)
+	db.Exec(`select core.create_namespace('shop'), core.outbox_register_queue('shop', 'pay', 1);
+		select core.outbox_enqueue('shop', 'pay', convert_to(n::text, 'UTF8'), 't') from generate_series(1, 8) n`)
+	db.Exec(`select core_node.fetch_lane((select lane_id from core.lane_status), 'n', 8, '10 s');
+		update core_private.lanes set attempts = 4, suspect_until = 8, last_error = 'boom', token = null, locked_until = null where token is not null`)
+	if why := dbtest.Get[string](db, "select why from core.lane_status"); why != "message 1 failed" {
+		t.Error(why)
+	}
+	skip := "select core.lane_skip('shop', 'pay', 0, 'booked by hand'%s)"
+	db.Exec(fmt.Sprintf(skip, ""))
+	for _, seq := range []string{"", ", 1", ", 3"} {
+		if _, err := db.Owner.Exec(t.Context(), fmt.Sprintf(skip, seq)); !strings.Contains(fmt.Sprint(err), "NX206") {
+			t.Errorf("again%s: %v", seq, err)
+		}
+	}
+	db.Exec(fmt.Sprintf(skip, ", 2"))
+	db.Exec("select core.lane_pause('shop', 'pay', 0)")
+	db.Exec(fmt.Sprintf(skip, ""))
+	if got := dbtest.Get[string](db, "select string_agg(lane_seq || ' ' || last_error, ', ' order by lane_seq) from core.dead_letters"); got !=
+		"1 boom, 2 booked by hand, 3 booked by hand" {
+		t.Error(got)
+	}
+}

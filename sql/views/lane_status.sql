@@ -7,8 +7,8 @@ select c.namespace, c.name as queue, l.lane, l.lane_id, l.state, l.seq,
             when l.foreign_server then 'restored: core.lanes_rebase() has to run'
             when l.state = 'halted' then 'halted at message ' || l.seq + 1
             when l.state = 'paused' then 'paused'
-            when l.suspect_until > l.seq then format('one of %s to %s failed', l.seq + 1, l.suspect_until)
             when l.attempts > 0 then format('message %s failed', l.seq + 1)
+            when l.suspect_until > l.seq then format('one of %s to %s failed', l.seq + 1, l.suspect_until)
             when l.waits and b.consumer_id is not null then 'waits for the log'
             when l.waits then 'waits for the lanes of before'
             when c.kind = 'ordered' and l.pending > 0 and (l.locked_until <= core.now()) is not false

@@ -196,8 +196,9 @@ func newLaneSwitch(
 
 func newLaneSkip(s *session) *cobra.Command {
 	var (
-		reason string
-		dryRun bool
+		reason  string
+		message int64
+		dryRun  bool
 	)
 	cmd := &cobra.Command{
 		Use:   "skip QUEUE LANE --reason WHY",
@@ -205,9 +206,12 @@ func newLaneSkip(s *session) *cobra.Command {
 		Long: `Make a dead letter of the message that a lane stands at, and have the lane go on, also if it had halted. It is refused while a processor
 holds the lane: pause it, and wait for the end of its lease.
 
+--message says which message is meant, by the number that --dry-run shows. If the lane stands at another one by then, because somebody was
+faster, that is refused. Without it the lane has to be paused, or halted, or its message has failed.
+
 --dry-run does it in a transaction and rolls that back.`,
 		Example: `  nexus-node outbox skip -n shop payments 3 --reason 'booked by hand' --dry-run
-  nexus-node outbox skip -n shop payments 3 --reason 'booked by hand'`,
+  nexus-node outbox skip -n shop payments 3 --message 5 --reason 'booked by hand'`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			n, err := laneOf(cmd, args[1])
@@ -217,7 +221,7 @@ holds the lane: pause it, and wait for the end of its lease.
 			return s.inNamespace(cmd, func(c *client) error {
 				var seq int64
 				skip := func(q nexus.DBTX) (err error) {
-					seq, err = outbox.Skip(c.ctx(), q, c.namespace(), args[0], n, reason)
+					seq, err = outbox.SkipMessage(c.ctx(), q, c.namespace(), args[0], n, message, reason)
 					return err
 				}
 				if err := c.change(dryRun, skip); err != nil {
@@ -231,7 +235,8 @@ holds the lane: pause it, and wait for the end of its lease.
 			})
 		},
 	}
-	cmd.Flags().StringVar(&reason, "reason", "", "why; the dead letter keeps it")
+	cmd.Flags().StringVar(&reason, "reason", "", "why, for the audit log, and for the dead letter of a message that has not failed")
+	cmd.Flags().Int64Var(&message, "message", 0, "the number of the message in the lane")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "do it, say what happened, and roll back")
 	return cmd
 }

@@ -19,7 +19,7 @@ var wordsOf = map[string][]string{
 	"p_schedule_id": {"ID", "--id"}, "schedule_id": {"ID", "--id"}, "p_ids": {"ID"}, "ids": {"ID"}, "p_event_id": {"ID"}, "p_task_id": {"NAME"},
 	"p_reason": {"--note", "--reason"}, "p_resolution": {"--as"}, "p_cron_expression": {"CRON", "--cron"}, "cron_expression": {"CRON", "--cron"},
 	"p_cron": {"CRON", "--cron"}, "p_fire_at": {"--at"}, "p_role": {"ROLE"}, "p_from_role": {"FROM"}, "p_to_role": {"TO"}, "p_consumer": {"consumer NAME", "webhook NAME", "handler NAME", "--consumer"},
-	"p_patterns": {"--pattern", "PATTERN"}, "p_pattern": {"PATTERN"}, "p_function": {"FUNCTION"}, "p_collection": {"COLLECTION"}, "p_lane": {"LANE"}, "p_body": {"BODY"}, "p_body_type": {"--type"}, "p_target": {"TARGET"}, "p_key": {"KEY"}, "p_value": {"VALUE"}, "p_dead_letter_ids": {"ID"}, "p_claim_token": {"--claim"}, "p_claim_tokens": {"--claim"}, "match_back": {"--match-back", "--from"}, "p_version": {"VERSION", "--if-version"}, "p_duty": {"DUTY"}, "p_producer_node_id": {"--producer"},
+	"p_patterns": {"--pattern", "PATTERN"}, "p_pattern": {"PATTERN"}, "p_function": {"FUNCTION"}, "p_collection": {"COLLECTION"}, "p_lane": {"LANE"}, "p_seq": {"--message"}, "p_body": {"BODY"}, "p_body_type": {"--type"}, "p_target": {"TARGET"}, "p_key": {"KEY"}, "p_value": {"VALUE"}, "p_dead_letter_ids": {"ID"}, "p_claim_token": {"--claim"}, "p_claim_tokens": {"--claim"}, "match_back": {"--match-back", "--from"}, "p_version": {"VERSION", "--if-version"}, "p_duty": {"DUTY"}, "p_producer_node_id": {"--producer"},
 	"producer_node_id": {"--producer"}, "headers": {"--header"}, "tags": {"--tag"}, "retry.max_attempts": {"--max-attempts"},
 }
 
@@ -70,6 +70,7 @@ var calls = []struct {
 	{regexp.MustCompile(`(?:select )?core\.grant_namespace\('([a-z0-9_-]+)', '([A-Za-z0-9_.-]+)', '([a-z]+)'\);?`), "nexus-node namespace grant $1 $2 $3"},
 	{regexp.MustCompile(`select \* from core\.purge_queue\('([a-z0-9_]+)', '[a-z0-9_]+'\);?`), "nexus-node queue purge $1 --confirm $1"},
 	{regexp.MustCompile(`select core\.forget_node\([^;]*\); or: nexus-node`), "nexus-node"},
+	{regexp.MustCompile(`select core\.lane_skip\('([a-z0-9_-]+)', '([a-z0-9_-]+)', (\d+), '([^']*)', (\d+)\);?`), "nexus-node outbox skip -n $1 $2 $3 --message $5 --reason '$4'"},
 	{regexp.MustCompile(`select core\.discard_dead_letter\((\d+), '([^']*)'\);?`), "nexus-node dlq discard $1 --note '$2'"},
 }
 
