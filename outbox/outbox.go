@@ -172,7 +172,8 @@ func Repartition(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, queue st
 }
 
 // Replay enqueues again what was enqueued to a queue from a time on and has ended, in its order and under new ids, and returns how many messages
-// that are. The zero time means all that is left: what is in a partition that was dropped, or in lanes that were cut anew since, is gone.
+// that are. A message and its copies by earlier calls count as one, which is
+// left out while one of them waits. The zero time means all that is left: what is in a partition that was dropped, or in lanes that were cut anew since, is gone.
 func Replay(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, queue string, from time.Time, reason string) (messages int64, err error) {
 	at := "-infinity"
 	if !from.IsZero() {

@@ -1,4 +1,5 @@
--- What has not ended comes anyway. It goes to the end of the lanes of now: what is behind a message has been handled
+-- What has not ended comes anyway, and so does what has a copy that waits: who asks again since an answer was lost gets
+-- nothing twice. It goes to the end of the lanes of now: what is behind a message has been handled
 -- after it once, and is again.
 create or replace function core.outbox_replay(
     p_namespace text, p_queue text, p_from timestamptz, p_reason text = null)
@@ -28,22 +29,32 @@ begin
         perform core_private.fail_foreign_lane(p_queue);
     end if;
     perform pg_current_xact_id(); -- before an id is drawn
-    with ended as materialized (
-        select m.key, m.body, m.body_type
+    with span as materialized (
+        select m.lane_id, m.id, coalesce(core_private.header_number(m.headers, 'nexus-copy-of'), m.id) as root,
+               pg_visible_in_snapshot(m.xid, n.done)
+               or n.cur is not null and m.id <= n.pos and pg_visible_in_snapshot(m.xid, n.cur) as is_over
           from unnest(v_ids) u(id)
          cross join lateral core_private.lane_now(u.id) n
           join core_private.lane_messages m on m.lane_id = u.id
-         where m.created_at >= p_from
-           and (pg_visible_in_snapshot(m.xid, n.done)
-                or n.cur is not null and m.id <= n.pos and pg_visible_in_snapshot(m.xid, n.cur))
-         order by m.id),
+         where m.created_at >= p_from),
+    firsts as materialized (
+        select s.root, min(s.id) as id, (array_agg(s.lane_id order by s.id))[1] as lane_id
+          from span s
+         group by s.root
+        having bool_and(s.is_over)),
+    ended as materialized (
+        select f.root, m.key, m.body, m.body_type
+          from firsts f
+          join core_private.lane_messages m on m.lane_id = f.lane_id and m.id = f.id
+         order by f.root),
     drawn as materialized (
         select e.*, nextval('core_private.lane_message_id_seq') as id
           from ended e),
     sent as (
-        insert into core_private.lane_messages (lane_id, id, xid, key, body, body_type, created_at)
+        insert into core_private.lane_messages (lane_id, id, xid, key, body, body_type, headers, created_at)
         select core_private.lane_of(v_queue.lane_ids, d.key, d.id),
-               d.id, pg_current_xact_id(), d.key, d.body, d.body_type, v_now
+               d.id, pg_current_xact_id(), d.key, d.body, d.body_type,
+               jsonb_build_object('nexus-copy-of', d.root), v_now
           from drawn d
         returning 1)
     select count(*) into v_sent from sent;
@@ -54,4 +65,4 @@ begin
     perform core_private.wake(core_private.outbox_key(p_namespace, p_queue), v_now);
     return v_sent;
 end $$;
-comment on function core.outbox_replay(text, text, timestamptz, text) is 'Enqueues again what was enqueued to an outbox queue from a time on and has ended, in its order and under new ids, and returns how many messages that are. Those of a partition that has been dropped, and of lanes that were cut anew since, are gone. Events of an ordered consumer: core.replay_events. Raises NX006, NX101, NX115, NX401, NX402, NX509.';
+comment on function core.outbox_replay(text, text, timestamptz, text) is 'Enqueues again what was enqueued to an outbox queue from a time on and has ended, in its order and under new ids, and returns how many messages that are. A message and its copies by earlier replays count as one, which is left out while one of them waits: so replaying again does not multiply. Those of a partition that has been dropped, and of lanes that were cut anew since, are gone. Events of an ordered consumer: core.replay_events. Raises NX006, NX101, NX115, NX401, NX402, NX509.';

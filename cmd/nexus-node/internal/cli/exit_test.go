@@ -174,6 +174,8 @@ func TestWordsOfTheCommandLine(t *testing.T) {
 		{"emit", "select core.resume_task('x'); core.task_status has it", "select core.resume_task('x'); core.task_status has it"},
 		{"task backfill", "Tasks are listed in core.task_status.", "Tasks are listed in nexus-node task list."},
 		{"namespace create", `Change it with: select core.alter_namespace('shop', '{"a": 1}');`, "Change it with: nexus-node namespace alter shop, with the same flags"},
+		{"outbox drop", "drop it with all it holds: select core.outbox_drop_queue('shop', 'pay', true);", "drop it with all it holds: nexus-node outbox drop -n shop pay --confirm pay --force"},
+		{"outbox skip", "If that one is meant: select core.lane_skip('shop', 'pay', 3, 'by hand', 5);", "If that one is meant: nexus-node outbox skip -n shop pay 3 --message 5 --reason 'by hand'"},
 		{"consumer drop", "drop it: select core.drop_consumer('shop', 'mailer', true);", "drop it: nexus-node consumer drop -n shop mailer --confirm mailer --force"},
 		{"emit", "select core.grant_namespace('shop', 'till', 'produce');", "nexus-node namespace grant shop till produce"},
 	} {

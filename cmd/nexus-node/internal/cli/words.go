@@ -70,6 +70,7 @@ var calls = []struct {
 	{regexp.MustCompile(`(?:select )?core\.grant_namespace\('([a-z0-9_-]+)', '([A-Za-z0-9_.-]+)', '([a-z]+)'\);?`), "nexus-node namespace grant $1 $2 $3"},
 	{regexp.MustCompile(`select \* from core\.purge_queue\('([a-z0-9_]+)', '[a-z0-9_]+'\);?`), "nexus-node queue purge $1 --confirm $1"},
 	{regexp.MustCompile(`select core\.forget_node\([^;]*\); or: nexus-node`), "nexus-node"},
+	{regexp.MustCompile(`select core\.outbox_drop_queue\('([a-z0-9_-]+)', '([a-z0-9_-]+)', true\);?`), "nexus-node outbox drop -n $1 $2 --confirm $2 --force"},
 	{regexp.MustCompile(`select core\.lane_skip\('([a-z0-9_-]+)', '([a-z0-9_-]+)', (\d+), '([^']*)', (\d+)\);?`), "nexus-node outbox skip -n $1 $2 $3 --message $5 --reason '$4'"},
 	{regexp.MustCompile(`select core\.discard_dead_letter\((\d+), '([^']*)'\);?`), "nexus-node dlq discard $1 --note '$2'"},
 }
