@@ -153,6 +153,9 @@ func (h *hand) forward() (more bool, err error) {
 	case decide:
 		return h.ask(p, func(c *call) (any, error) { return p.node.done(c) })
 	}
+	if err := h.fits(0); err != nil { // what came from signals, children and other branches
+		return h.fail(p, verdict(reasonResult, err.Error()))
+	}
 	switch p.node.kind {
 	case sleepKind:
 		return h.waited(p)(h.waitStep(p, "sleep", p.node.d, nil, ""))
@@ -287,7 +290,7 @@ func (h *hand) waited(p place) func(outcome, result string, err error) (bool, er
 // advance notes what the database has journaled for the cursor.
 func (h *hand) advance(key, result string) {
 	if key != "" {
-		h.journal.results[key] = []byte(result)
+		h.journal.put(key, []byte(result))
 	}
 	h.pos++
 	h.did++
@@ -422,6 +425,9 @@ func (h *hand) failed(key, ord string, entered int, res work.Result, policy, und
 // done journals a result, and with it whatever follows at once.
 func (h *hand) done(p place, result any) (more bool, err error) {
 	text, err := encode("commit_steps", "result", result)
+	if err == nil {
+		err = h.fits(len(text))
+	}
 	if err != nil {
 		return h.fail(p, verdict(reasonResult, err.Error()))
 	}
@@ -429,7 +435,7 @@ func (h *hand) done(p place, result any) (more bool, err error) {
 	if p.what == do {
 		undo = h.undoing(p.node)
 	}
-	h.journal.results[key] = []byte(text)
+	h.journal.put(key, []byte(text))
 	next, err := h.r.flow.next(h.path, h.journal)
 	if err != nil {
 		return false, err

@@ -211,7 +211,9 @@ func (h *hand) stepTx(p place) (more bool, err error) {
 		if err != nil {
 			return err
 		}
-		text, err = encode("commit_tx_step", "result", result)
+		if text, err = encode("commit_tx_step", "result", result); err == nil {
+			err = h.fits(len(text))
+		}
 		return stored(err)
 	}, func(b *pgx.Batch) {
 		if op == opNext {
@@ -238,7 +240,7 @@ func (h *hand) stepTx(p place) (more bool, err error) {
 
 // opAfter is what follows a result, which is noted.
 func (h *hand) opAfter(key, result string) string {
-	h.journal.results[key] = []byte(result)
+	h.journal.put(key, []byte(result))
 	next, err := h.r.flow.next(h.path, h.journal)
 	switch {
 	case err == nil && next.what == finish && h.path != "":

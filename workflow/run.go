@@ -151,6 +151,21 @@ func encode(op, field string, v any) (string, error) {
 // the step would be done again and again.
 const mostBytes = 128 << 20
 
+// keptMost is what the results of a run may have together. Whoever goes on with a run is given all of them, and has them in memory.
+const keptMost = 128 << 20
+
+// fits says what is wrong with so many bytes more in the journal; nil: nothing.
+func (h *hand) fits(more int) error {
+	if all := h.journal.kept + more; all > keptMost {
+		return &nexus.Error{
+			Op: "commit_steps", Code: nexus.CodePayloadTooLarge, Field: "result",
+			Message: fmt.Sprintf("the results of the run have %d bytes together, and %d are the most", all, keptMost),
+			Hint:    "keep them elsewhere, and return where",
+		}
+	}
+	return nil
+}
+
 // again is the error of a step that ends its run and begins a new one.
 type again struct {
 	input string

@@ -118,9 +118,11 @@ func (r *runner) beginClaim(limit int) *claiming {
 	return c
 }
 
-const claimRuns = `select run_id, path, epoch, token, pos, attempt, deaths, state, coalesce(undo_key, ''), input::text, depth,
+const claimed = `select run_id, path, epoch, token, pos, attempt, deaths, state, coalesce(undo_key, ''), input::text, depth,
 		coalesce(correlation_id, ''), created_at, nullif(results, '{}')::text, nullif(pending, '{}')::text, nullif(failed, '{}')::text, coalesce(traceparent, ''), due_at
-	from core_node.claim_runs($1, $2, $3, $4, $5, $6, $7)`
+	from core_node.`
+
+const claimRuns = claimed + `claim_runs($1, $2, $3, $4, $5, $6, $7)`
 
 func (c *claiming) args() []any {
 	return []any{string(c.r.h.Namespace), []int64{c.r.def}, c.r.h.NodeID, c.limit, c.r.lease, c.from.due, c.from.run}
@@ -169,7 +171,10 @@ func (r *runner) claim(ctx context.Context, limit int) ([]*hand, error) {
 	if err == nil {
 		err = c.read(rows)
 	}
-	if c.over(err); err != nil {
+	if c.over(err); db.OfData(err) {
+		return r.claimUnread(limit, db.Error(ctx, "claim_runs", err))
+	}
+	if err != nil {
 		return nil, db.Error(ctx, "claim_runs", err)
 	}
 	return c.hands, nil
@@ -186,6 +191,9 @@ func (r *raw) Scan(v any) error {
 
 // read takes over what a claim brought.
 func (j *journal) read(results, pending, failed *string) {
+	if results != nil {
+		j.kept = len(*results)
+	}
 	for _, one := range [...]struct {
 		of   map[string][]byte
 		text *string

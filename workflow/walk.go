@@ -13,6 +13,8 @@ type journal struct {
 	pending map[string][]byte
 	failed  map[string][]byte
 
+	kept int // bytes of the results
+
 	turns map[string]int // of loops: turns that are known to be over
 	past  map[block]int  // of steps in a row: how many of the first are known to be over
 }
@@ -27,8 +29,15 @@ func newJournal() *journal {
 	return &journal{results: map[string][]byte{}, pending: map[string][]byte{}, failed: map[string][]byte{}, turns: map[string]int{}, past: map[block]int{}}
 }
 
+// put notes a result.
+func (j *journal) put(key string, result []byte) {
+	j.kept += len(result) - len(j.results[key])
+	j.results[key] = result
+}
+
 // drop takes a result back that was not journaled after all.
 func (j *journal) drop(key string) {
+	j.kept -= len(j.results[key])
 	delete(j.results, key)
 	clear(j.turns)
 	clear(j.past)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -110,6 +111,13 @@ func Passes(err error) bool {
 	}
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && (pg.Code == "55P03" || strings.HasPrefix(pg.Code, "53") || strings.HasPrefix(pg.Code, "57"))
+}
+
+// OfData reports whether err is what Postgres says of something that it met in the data: a value that is too large or does not fit, or rows that
+// cannot be read. Others can be served all the same.
+func OfData(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && len(pg.Code) == 5 && slices.Contains([]string{"22", "23", "54", "58", "XX"}, pg.Code[:2])
 }
 
 // RestartTx reports whether err says that the transaction lost against another one and may succeed if run again.

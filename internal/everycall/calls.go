@@ -112,6 +112,8 @@ var All = map[string]Function{
 	"workflow_pace":                        {By: ByName},
 	"start_runs":                           {By: ByName},
 	"claim_runs":                           {By: ByName},
+	"claim_unread_runs":                    {By: ByName},
+	"read_run":                             {By: ByID},
 	"signal_workflow":                      {By: ByID, Arguments: map[string]string{"p_name": "'go'"}},
 	"cancel_workflow":                      {By: ByID},
 	"retry_workflow":                       {By: ByID},

@@ -145,6 +145,8 @@ begin
       ('core.unfit_runs', '{nexus_consumer}'),
       ('core_node.register_workflow', '{nexus_consumer}'),
       ('core_node.claim_runs', '{nexus_consumer}'),
+      ('core_node.claim_unread_runs', '{nexus_consumer}'),
+      ('core_node.read_run', '{nexus_consumer}'),
       ('core_node.commit_steps', '{nexus_consumer}'),
       ('core_node.commit_tx_step', '{nexus_consumer}'),
       ('core_node.undo_tx_step', '{nexus_consumer}'),

@@ -41,7 +41,6 @@ declare
     v_one        bigint;
     v_from       timestamptz;
     v_behind     uuid;
-    r            record;
 begin
     select n.restricted, least(n.max_payload_bytes / 64, 2000),
            exists (select from core_private.workflow_signals s where s.namespace = p_namespace and not s.routed),
@@ -140,23 +139,7 @@ begin
         return;
     end if;
     if v_odd then
-        perform core_private.end_timed_waits(v_runs, v_paths, v_now);
-        -- Leases that ended after the run was cancelled.
-        for r in
-            select c.run_id, c.path, c.cancel
-              from unnest(v_runs, v_paths) u(run_id, path)
-              join core_private.workflow_cursors c on c.run_id = u.run_id and c.path = u.path
-             where c.cancel is not null
-        loop
-            if core_private.lock_run(r.run_id, false) then
-                perform core_private.leave_cancelled(r.run_id, r.path, r.cancel, v_now);
-            end if;
-        end loop;
-        update core_private.workflow_cursors c
-           set state = 'P', due_at = null, token = null, deaths = c.deaths + 1
-          from unnest(v_runs, v_paths) u(run_id, path)
-         where c.run_id = u.run_id and c.path = u.path and c.token is not null and c.deaths >= 10
-           and c.state in ('R', 'U') and c.cancel is null;
+        perform core_private.end_due_runs(v_runs, v_paths, v_now);
     end if;
     return query
         with leased as (
