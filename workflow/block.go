@@ -101,7 +101,7 @@ func Map[In, E, R any](at Steps[In], name string, atOnce int, items func(r *Run[
 	s.read = func(c *call, key string, _ []byte) ([]R, error) {
 		all := []R{}
 		for i := 0; ; i++ {
-			raw, ok := c.journal.results[keyed(key, i)]
+			raw, ok := c.journal.get(keyed(key, i))
 			if !ok {
 				return all, nil
 			}

@@ -29,7 +29,7 @@
 //	[nexus.Release](d) ────▶ again in d, and no attempt was used
 //	[ContinueAsNew] ───────▶ the run ends, and a new one begins
 //
-// Panics are errors. The death of a process is none: it is counted apart, and a step that its process dies of again and again is parked.
+// Panics are errors, also those of a result that is written as JSON. The results of a run have 128 MB together at most; a result that goes beyond fails its step. The death of a process is none: it is counted apart, and a step that its process dies of again and again is parked.
 //
 // # A runner
 //

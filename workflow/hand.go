@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/nexuspg/nexus"
@@ -205,20 +206,24 @@ func (h *hand) step(p place) (more bool, err error) {
 			return h.fail(p, verdict(reasonRefused, err.Error()))
 		}
 	}
-	var result any
-	var anew *again
-	res, left := h.plain(p.node, func(ctx context.Context) (err error) {
-		result, err = p.node.step(ctx, nil, c)
-		anew = continues(err)
-		return err
+	var text string
+	var anew atomic.Pointer[again] // code that was given up may come to its end at any time
+	res, left := h.plain(p.node, func(ctx context.Context) error {
+		result, err := p.node.step(ctx, nil, c)
+		if err != nil {
+			anew.Store(continues(err))
+			return err
+		}
+		text, err = encode("commit_steps", "result", result)
+		return stored(err)
 	})
-	if anew != nil && !left {
-		return h.continued(p, anew)
+	if a := anew.Load(); a != nil && !left {
+		return h.continued(p, a)
 	}
 	if left || res.Action != work.Ack {
 		return h.settle(p, res, left)
 	}
-	return h.done(p, result)
+	return h.done(p, text)
 }
 
 // itemOf is the item that the branch is for.
@@ -238,15 +243,19 @@ func (h *hand) itemOf(p place) ([]byte, error) {
 // ask has a function of the declaration decide something, which is journaled.
 func (h *hand) ask(p place, f func(c *call) (any, error)) (more bool, err error) {
 	c := h.caller(p)
-	var said any
-	res, left := h.plain(p.node, func(context.Context) (err error) {
-		said, err = f(c)
-		return err
+	var text string
+	res, left := h.plain(p.node, func(context.Context) error {
+		said, err := f(c)
+		if err != nil {
+			return err
+		}
+		text, err = encode("commit_steps", "result", said)
+		return stored(err)
 	})
 	if left || res.Action != work.Ack {
 		return h.settle(p, res, left)
 	}
-	return h.done(p, said)
+	return h.done(p, text)
 }
 
 // choose has a route say which block it takes.
@@ -263,7 +272,11 @@ func (h *hand) choose(p place) (more bool, err error) {
 	if !slices.ContainsFunc(p.node.steps, func(n *node) bool { return n.name == key }) {
 		return h.fail(p, verdict(reasonRoute, fmt.Sprintf("route %s has no block for %q", p.key(), key)))
 	}
-	return h.done(p, key)
+	text, err := encode("commit_steps", "result", key)
+	if err != nil {
+		return h.fail(p, verdict(reasonResult, err.Error()))
+	}
+	return h.done(p, text)
 }
 
 // waited says what follows a wait that was asked for.
@@ -422,13 +435,9 @@ func (h *hand) failed(key, ord string, entered int, res work.Result, policy, und
 	return false, nil
 }
 
-// done journals a result, and with it whatever follows at once.
-func (h *hand) done(p place, result any) (more bool, err error) {
-	text, err := encode("commit_steps", "result", result)
-	if err == nil {
-		err = h.fits(len(text))
-	}
-	if err != nil {
+// done journals a result, and with it whatever follows at once. It was made JSON where it came from: user code does that, too.
+func (h *hand) done(p place, text string) (more bool, err error) {
+	if err := h.fits(len(text)); err != nil {
 		return h.fail(p, verdict(reasonResult, err.Error()))
 	}
 	key, undo := p.key(), ""
@@ -550,7 +559,10 @@ func (h *hand) branched(outcome, path string, err error) (more bool, _ error) {
 func (h *hand) output() (out string, res work.Result, left bool) {
 	f := h.r.flow
 	if f.returns == nil {
-		out, _ = encode("commit_steps", "output", f.empty)
+		out, err := f.zero()
+		if err != nil {
+			return "", verdict(reasonResult, "the result of the run cannot be stored: "+err.Error()), false
+		}
 		return out, work.Result{Action: work.Ack}, false
 	}
 	p := place{node: f.root}

@@ -48,7 +48,8 @@ func (s *StepRef[In, R]) Result(r *Run[In]) R {
 	if !ok {
 		panic(fmt.Sprintf("workflow: step %q reads the result of %q, which has not completed", r.Step, s.n.name))
 	}
-	v, err := s.read(r.c, key, r.c.journal.results[key])
+	result, _ := r.c.journal.get(key)
+	v, err := s.read(r.c, key, result)
 	if err != nil {
 		panic(fmt.Sprintf("workflow: step %q reads the result of %q: %v", r.Step, key, err))
 	}

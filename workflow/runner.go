@@ -117,6 +117,7 @@ func (r *runner) prepare(ctx context.Context) (end func(), err error) {
 	if err != nil {
 		return nil, err
 	}
+	r.flow.closed.Store(true)
 	if r.def, err = r.register(ctx, steps); err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ func (f *flow) declare(ctx context.Context, h *svc.Host) error {
 	if err != nil {
 		return err
 	}
+	f.closed.Store(true)
 	_, err = (&runner{flow: f, h: h}).register(ctx, steps)
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -84,7 +85,8 @@ type flow struct {
 	decode  func(input []byte) (any, error)
 	flat    bool                       // what that returns may be given to many
 	returns func(c *call) (any, error) // nil: the zero value
-	empty   any                        // which is this
+	zero    func() (string, error)     // as JSON
+	closed  atomic.Bool                // a node has it, and what it runs reads this from many goroutines
 	set     func() settings
 }
 
@@ -94,9 +96,17 @@ func (f *flow) fault(format string, args ...any) {
 	f.faults = append(f.faults, fmt.Errorf("workflow %s: "+format, append([]any{f.name}, args...)...))
 }
 
+// mustBeOpen panics once a node has the workflow: what is declared later it would run in this process, and in no other.
+func (f *flow) mustBeOpen(what string) {
+	if f.closed.Load() {
+		panic(fmt.Sprintf("workflow %s: %s is declared after a node was given the workflow: declare all of it before", f.name, what))
+	}
+}
+
 // add declares one inside of n.
 func (n *node) add(one *node) *node {
 	f := n.flow
+	f.mustBeOpen(fmt.Sprintf("%s %q", one.kind, one.name))
 	one.in, one.index, one.flow = n, len(n.steps), f
 	n.steps = append(n.steps, one)
 	switch before, taken := f.byName[one.name]; {
@@ -126,6 +136,7 @@ func (n *node) of(key string) *node {
 			return c
 		}
 	}
+	n.flow.mustBeOpen(fmt.Sprintf("case %q of route %q", key, n.name))
 	c := &node{kind: caseKind, name: key, in: n, flow: n.flow}
 	if key == "" {
 		n.flow.fault("route %q: a key is not empty", n.name)
@@ -140,6 +151,7 @@ func (n *node) of(key string) *node {
 
 // compensate sets how n is undone.
 func (n *node) compensate(u *undo) {
+	n.flow.mustBeOpen(fmt.Sprintf("how to undo step %q", n.name))
 	switch {
 	case n.undo != nil:
 		n.flow.fault("step %q has two compensations, and may have one", n.name)
@@ -198,6 +210,11 @@ func (f *flow) check() error {
 		}
 	}
 	visit(f.root)
+	if f.returns == nil && f.zero != nil {
+		if _, err := f.zero(); err != nil {
+			fault("it has no Returns, and the zero value, which is its result then, cannot be written as JSON: %v", err)
+		}
+	}
 	if what := wrongPolicy(f.set().retry); what != "" {
 		fault("Retry: %s", what)
 	}

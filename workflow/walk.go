@@ -5,10 +5,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // journal is what is known of a run: the results of what is done, and notes about what is under way or was given up.
 type journal struct {
+	mu sync.Mutex // of results, turns and past: code that a step left behind reads them while the run goes on
+
 	results map[string][]byte
 	pending map[string][]byte
 	failed  map[string][]byte
@@ -31,16 +34,28 @@ func newJournal() *journal {
 
 // put notes a result.
 func (j *journal) put(key string, result []byte) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	j.kept += len(result) - len(j.results[key])
 	j.results[key] = result
 }
 
 // drop takes a result back that was not journaled after all.
 func (j *journal) drop(key string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	j.kept -= len(j.results[key])
 	delete(j.results, key)
 	clear(j.turns)
 	clear(j.past)
+}
+
+// get is for code of users.
+func (j *journal) get(key string) (result []byte, ok bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	result, ok = j.results[key]
+	return result, ok
 }
 
 func (j *journal) has(key string) bool {
@@ -93,6 +108,8 @@ func (p place) item() bool { return p.node.kind == mapKind && len(p.scope) > len
 
 // next is what comes next for the cursor of that path.
 func (f *flow) next(path string, j *journal) (place, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	if path == "" {
 		p, _ := walkAll(f.root, nil, j)
 		return p, nil
@@ -202,6 +219,8 @@ func walk(n *node, scope []int, j *journal) (_ place, ok bool) {
 
 // open are the branches of a Parallel that are not done.
 func open(n *node, scope []int, j *journal) (names []string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	for _, b := range n.steps {
 		if _, ok := walk(b, scope, j); ok {
 			names = append(names, b.name)
@@ -212,6 +231,8 @@ func open(n *node, scope []int, j *journal) (names []string) {
 
 // newest is the newest result of n that there is for whoever is at a place: of the turn that they are in, else of one before.
 func (j *journal) newest(n *node, at *node, scope []int) (key string, ok bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	loops := n.loops()
 	var mine []int // turns of the loops that both are in
 	for i, l := range at.loops() {

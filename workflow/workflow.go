@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"sync"
 	"time"
 
 	"github.com/nexuspg/nexus"
+	"github.com/nexuspg/nexus/internal/invoke"
 )
 
 // Workflow is a list of named steps that turns an In into an Out. Declare it once per process, and give it to a node by Add. Its fields may be
@@ -32,7 +34,7 @@ type settings struct {
 
 // New begins a workflow. Names are 1 to 63 of a-z, 0-9, _ and -, and begin with a letter.
 func New[In, Out any](name string) *Workflow[In, Out] {
-	f := &flow{name: name, byName: map[string]*node{}, empty: *new(Out)}
+	f := &flow{name: name, byName: map[string]*node{}, zero: sync.OnceValues(func() (string, error) { return marshal(*new(Out)) })}
 	f.root = &node{kind: rootKind, flow: f}
 	f.flat = flat(reflect.TypeFor[In]())
 	f.decode = func(input []byte) (any, error) {
@@ -45,6 +47,21 @@ func New[In, Out any](name string) *Workflow[In, Out] {
 		return settings{version: w.Version, slots: w.Slots, concurrency: w.Concurrency, retry: w.Retry, timeout: w.Timeout, lease: w.Lease}
 	}
 	return w
+}
+
+// marshal makes v JSON in a goroutine of its own, which the type's own code may panic in or end.
+func marshal(v any) (text string, _ error) {
+	var e invoke.End
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		e.Catch(func() (err error) {
+			text, err = encode("commit_steps", "output", v)
+			return err
+		})
+	}()
+	<-done
+	return text, e.Err
 }
 
 // flat reports whether a copy of such a value shares nothing with it.
@@ -66,6 +83,7 @@ func flat(t reflect.Type) bool {
 
 // Returns makes the result from the finished run. Without it the result is Out's zero value.
 func (w *Workflow[In, Out]) Returns(fn func(r *Run[In]) (Out, error)) {
+	w.flow.mustBeOpen("Returns")
 	if w.flow.returns != nil {
 		w.flow.fault("Returns was called twice")
 	}
