@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -196,6 +197,12 @@ func (f *flow) check() error {
 		if (n.kind == loopKind || n.kind == mapKind) && n.most < 1 {
 			fault("%s %q: its bound is %d, and at least 1", n.kind, n.name, n.most)
 		}
+		if (n.kind == mapKind || n.kind == parallelKind) && max(n.most, len(n.steps)) > branchesMost {
+			fault("%s %q: %d branches at once, and %d are the most", n.kind, n.name, max(n.most, len(n.steps)), branchesMost)
+		}
+		if n.kind == caseKind && (strings.ContainsRune(n.name, 0) || !utf8.ValidString(n.name)) {
+			fault("route %q: the database cannot keep case %q", n.in.name, n.name)
+		}
 		if n.options != nil {
 			o := n.options()
 			if o.onFailure && n.undo == nil {
@@ -220,6 +227,9 @@ func (f *flow) check() error {
 	}
 	return errors.Join(faults...)
 }
+
+// branchesMost is how many core_node.fan_out opens.
+const branchesMost = 1000
 
 // longestWait is 30 years as Postgres compares intervals.
 const longestWait = 30 * 360 * 24 * time.Hour

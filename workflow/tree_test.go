@@ -41,6 +41,13 @@ func TestWrongDeclarations(t *testing.T) {
 		`loop "l": its bound is 0`: func(w *Workflow[none, int]) {
 			Step(Loop(w, "l", 0, func(*Run[none]) (bool, error) { return true, nil }), "a", nothing)
 		},
+		`map "m": 1001 branches at once`: func(w *Workflow[none, int]) {
+			Map(w, "m", 1001, func(*Run[none]) ([]int, error) { return nil, nil }, func(context.Context, *Run[none], int) (int, error) { return 0, nil })
+		},
+		`the database cannot keep case "a\x00"`: func(w *Workflow[none, int]) {
+			Step(Route(w, "r", func(*Run[none]) (string, error) { return "x", nil })("a\x00"), "a", nothing)
+		},
+		`Version is 2,147,483,647 at most`: func(w *Workflow[none, int]) { Step(w, "a", nothing); w.Version = 1 << 40 },
 		`case "x" is empty`: func(w *Workflow[none, int]) {
 			Route(w, "r", func(*Run[none]) (string, error) { return "x", nil })("x")
 		},

@@ -3,6 +3,7 @@ package workflow
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"reflect"
 	"sync"
 	"time"
@@ -114,8 +115,8 @@ func (f *flow) compiled() (string, error) {
 		return "", err
 	}
 	s := f.set()
-	if s.version < 0 || s.slots < 0 || s.concurrency < 0 || s.lease != 0 && (s.lease < time.Second || s.lease > 24*time.Hour) {
-		return "", fmt.Errorf("workflow %s: Version, Slots and Concurrency are not negative, and Lease is 1 s to a day, or 0 for the node's", f.name)
+	if s.version < 0 || s.version > math.MaxInt32 || s.slots < 0 || s.concurrency < 0 || s.lease != 0 && (s.lease < time.Second || s.lease > 24*time.Hour) {
+		return "", fmt.Errorf("workflow %s: Version, Slots and Concurrency are not negative, Version is 2,147,483,647 at most, and Lease is 1 s to a day, or 0 for the node's", f.name)
 	}
 	steps, err := json.Marshal(compile(f.root.steps))
 	return string(steps), err

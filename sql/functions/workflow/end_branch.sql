@@ -46,14 +46,16 @@ begin
       from core_private.workflow_cursors c
      where c.run_id = p_run and c.path = v_above;
     if v_parent.next_item < v_parent.items then
-        v_item := (
-            select g.i
-              from generate_series(v_parent.next_item, v_parent.items - 1) g(i)
-             where not exists (
-                 select
-                   from core_private.workflow_journal j
-                  where j.run_id = p_run and j.key = v_parent.wait_key || '#' || g.i and j.status = 'c')
-             limit 1);
+        -- One by one: a series in FROM is made whole, for each item.
+        v_item := v_parent.next_item;
+        while exists (
+            select
+              from core_private.workflow_journal j
+             where j.run_id = p_run and j.key = v_parent.wait_key || '#' || v_item and j.status = 'c')
+        loop
+            v_item := v_item + 1;
+        end loop;
+        v_item := case when v_item < v_parent.items then v_item end;
         update core_private.workflow_cursors c
            set next_item = coalesce(v_item + 1, c.items)
          where c.run_id = p_run and c.path = v_above;
