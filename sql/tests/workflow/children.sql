@@ -78,6 +78,7 @@ create temporary table r4 as select run_id from core.start_workflow('shop', 'top
 select pg_temp.claim(), pg_temp.child(), pg_temp.claim();
 select pg_temp.fail('kid', 'x', 'reject'), pg_temp.claim();
 select is(pg_temp.fail('top', 'k', 'reject'), 'failed', 'the parent fails with its child');
+select throws_ok(format('select core.retry_workflow(%L)', w.run_id), 'NX006', format('run %s is a child, and its failure is that of step k of run %s', w.run_id, r4.run_id), 'which is not retried by itself') from core_private.workflow_runs w join r4 on w.parent_run_id = r4.run_id;
 select is((select core.retry_workflow(run_id) from r4), true, 'and is retried');
 select is(pg_temp.claim(), 'top:0:0', 'from that step');
 select is(pg_temp.child(), 'waits', 'which has a child of its own');
