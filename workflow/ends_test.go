@@ -73,7 +73,13 @@ func TestCodeOfWorkflowsThatEndsBadly(t *testing.T) {
 	undone := workflow.Step(w, "undone", func(context.Context, *workflow.Run[string]) (int, error) { return 1, nil })
 	undone.Compensate(func(_ context.Context, r *workflow.Run[string], _ int) error { return ends(r, "undo") })
 	workflow.Step(w, "step", func(_ context.Context, r *workflow.Run[string]) (int, error) { return 1, ends(r, "step") })
-	workflow.TxStep(w, "tx", func(_ context.Context, _ pgx.Tx, r *workflow.Run[string]) (int, error) { return 1, ends(r, "tx") })
+	workflow.TxStep(w, "tx", func(ctx context.Context, tx pgx.Tx, r *workflow.Run[string]) (int, error) {
+		if r.Input == "tx read only" {
+			_, err := tx.Exec(ctx, "set transaction read only")
+			return 1, err
+		}
+		return 1, ends(r, "tx")
+	})
 	workflow.SleepUntil(w, "until", func(r *workflow.Run[string]) time.Time {
 		_ = ends(r, "until")
 		return r.StartedAt
@@ -95,7 +101,7 @@ func TestCodeOfWorkflowsThatEndsBadly(t *testing.T) {
 	})
 	w.Returns(func(r *workflow.Run[string]) (int, error) { return 1, ends(r, "returns") })
 	start(t, db, node.Config{}, w, child)
-	want := map[string]string{"": "", "nul": "failed last result"}
+	want := map[string]string{"": "", "nul": "failed last result", "tx read only": "failed tx commit"}
 	for at, step := range map[string]string{
 		"step": "step", "tx": "tx", "until": "until", "route": "route", "loop": "loop#1", "items": "map", "item": "map#0", "child": "kid", "returns": "returns",
 	} {

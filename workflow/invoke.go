@@ -157,7 +157,7 @@ func (h *hand) inTx(n *node, f func(ctx context.Context, tx pgx.Tx) error, end f
 	case broken: // a session that ends is no failure of the step
 		h.report("a step could not be committed, and runs again in a second", "error", err)
 		return h.lostTx(err), false, false
-	case db.Unavailable(err):
+	case db.Unavailable(err) && !invoke.ReadOnly(err):
 		h.report("a step could not be committed, and runs again in a second", "error", err)
 		return work.Result{Action: work.Release, After: time.Second}, false, false
 	}

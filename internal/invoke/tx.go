@@ -150,6 +150,13 @@ func Replaced(err error) bool {
 	return ok && (pg.Code == noSavepoint || pg.Code == invalidText)
 }
 
+// ReadOnly reports whether err, of the end of a transaction, says that it may not write. It began as one that writes, which no standby
+// allows: so it is its handler that had it read only.
+func ReadOnly(err error) bool {
+	e, ok := errors.AsType[*nexus.Error](err)
+	return ok && e.Code == "25006"
+}
+
 // noSavepoint is the SQLSTATE of a savepoint that is not there.
 const noSavepoint = "3B001"
 
