@@ -156,8 +156,9 @@ type Outcome string
 
 // The outcomes.
 const (
-	Stored          Outcome = "stored"    // the signal is kept until the run takes it, if it ever does
-	Cancelled       Outcome = "cancelled" // the run is, or will be once the step in hand is over
+	Stored          Outcome = "stored"       // the signal is kept until the run takes it, if it ever does
+	Cancelled       Outcome = "cancelled"    // the run is, or will be once the step in hand is over
+	Compensating    Outcome = "compensating" // the run is being undone already, for another reason
 	AlreadyFinished Outcome = "already_finished"
 	NotFound        Outcome = "not_found"
 )
@@ -174,6 +175,7 @@ func Signal(ctx context.Context, q nexus.DBTX, run uuid.UUID, name string, paylo
 }
 
 // Cancel ends a run, after the step in hand, and with it its children; compensate says whether what it has done is undone.
+// Without it the compensation of a run that is being undone is given up: that ends as compensation_failed, with a dead letter.
 func Cancel(ctx context.Context, q nexus.DBTX, run uuid.UUID, compensate bool, reason string) (outcome Outcome, err error) {
 	err = db.Call(ctx, q, "cancel_workflow", "select core.cancel_workflow($1::text::uuid, $2::text::bool, nullif($3::text, ''))",
 		[]any{run.String(), fmt.Sprint(compensate), reason}, &outcome)

@@ -19,7 +19,7 @@ begin
                              select
                                from core_private.workflow_runs r
                               where r.run_id = p_run and r.ending = 'cancelled')
-                    then 'cancelled' else 'already_finished' end;
+                    then 'cancelled' else 'compensating' end;
     elsif v_root.cancel is not null then
         return 'cancelled';
     end if;
@@ -48,4 +48,4 @@ begin
     end if;
     return 'cancelled';
 end $$;
-comment on function core_private.cancel_run(uuid, text, jsonb, timestamptz) is 'Ends a run and its children, at once or as soon as the steps in hand are over: cancelled, or already_finished.';
+comment on function core_private.cancel_run(uuid, text, jsonb, timestamptz) is 'Ends a run and its children, at once or as soon as the steps in hand are over: cancelled; compensating or already_finished.';

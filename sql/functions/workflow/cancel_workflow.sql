@@ -20,13 +20,17 @@ begin
         return 'already_finished';
     end if;
     perform core_private.require_read_committed('core.cancel_workflow');
-    v_is := core_private.cancel_run(
-        p_run_id, case when p_compensate then 'compensate' else 'plain' end,
-        jsonb_build_object('reason', 'cancelled', 'error', left(core_private.clean_text(p_reason), 8192)), v_now);
+    if not p_compensate and v_run.status = 'compensating' and core_private.give_up_undo(p_run_id, p_reason, v_now) then
+        v_is := 'cancelled';
+    else
+        v_is := core_private.cancel_run(
+            p_run_id, case when p_compensate then 'compensate' else 'plain' end,
+            jsonb_build_object('reason', 'cancelled', 'error', left(core_private.clean_text(p_reason), 8192)), v_now);
+    end if;
     if v_is = 'cancelled' then
         perform core_private.audit('cancel_workflow', v_run.namespace, p_run_id::text, p_reason,
             jsonb_build_object('workflow', v_run.workflow, 'compensate', p_compensate));
     end if;
     return v_is;
 end $$;
-comment on function core.cancel_workflow(uuid, boolean, text) is 'Ends a run, and the runs that are steps of it: cancelled; already_finished or not_found. What waits ends at once, a step that runs is waited for. What was done is undone, the last first, unless p_compensate is false. Raises 55000 unless the transaction is read committed, NX006, NX401, NX402.';
+comment on function core.cancel_workflow(uuid, boolean, text) is 'Ends a run, and the runs that are steps of it: cancelled; compensating (it is being undone already, for another reason), already_finished or not_found. What waits ends at once, a step that runs is waited for. What was done is undone, the last first, unless p_compensate is false. With false the compensation of a run that is being undone is given up: it ends as compensation_failed, with a dead letter. Raises 55000 unless the transaction is read committed, NX006, NX401, NX402.';

@@ -25,8 +25,21 @@ begin
       into v_top, v_inner
       from core_private.workflow_nodes(v_old.steps) n
      where n.name = split_part(p_step, '#', 1);
-    if v_top is null or v_inner and not exists (
-           select from core_private.workflow_journal j where j.run_id = p_run_id and j.key = p_step) then
+    -- Loops and sequences have no row of their own: what they began counts as done.
+    if v_top is null or not (case
+           when v_inner then exists (
+               select from core_private.workflow_journal j where j.run_id = p_run_id and j.key = p_step)
+           else v_top = 1 or exists (
+               select
+                 from core_private.workflow_nodes(v_old.steps) n
+                 join core_private.workflow_journal j
+                   on split_part(split_part(j.key, '~', 1), '#', 1) = n.name
+                where j.run_id = p_run_id
+                  and (n.top >= v_top
+                       or n.top = v_top - 1
+                          and (n.depth = 1 and j.status = 'c' and j.key = n.name
+                               or v_old.steps -> (v_top - 2) ->> 'kind' in ('loop', 'sequence'))))
+           end) then
         raise exception using errcode = 'NX117', column = 'p_step',
             message = format(case when v_top is null then '%s is no step of workflow %s'
                                   else 'the run has not come to step %s of workflow %s' end,
@@ -51,6 +64,11 @@ begin
                select n.name from core_private.workflow_nodes(v_old.steps) n where n.top < v_top);
     end if;
     perform core_private.refuse_compensated(p_run_id, coalesce(v_keys, '{}'));
+    if v_run.status = 'compensating' then
+        raise exception using errcode = 'NX227', column = 'p_run_id',
+            message = format('run %s is being undone', p_run_id),
+            hint = 'Fork it when it has ended, at a step before all that was undone, or start it anew.';
+    end if;
     -- The newest form that begins as the run did.
     v_def := (select d.def_id
                 from core_private.workflow_definitions d
@@ -80,4 +98,4 @@ begin
         jsonb_build_object('workflow', v_run.workflow, 'step', p_step, 'fork', v_fork));
     return v_fork;
 end $$;
-comment on function core.fork_workflow(uuid, text, jsonb) is 'Starts a run with the input and the journal of another one, up to one of its steps, which is the first to run; returns its id. p_step is an outermost step, or a key that the journal has: a step inside of a container, of a turn or an item. Other branches and items keep what they have done. What it inherits it never undoes. Options as core.start_workflow. Raises NX004, NX005, NX117, NX226, NX227, NX401, NX402.';
+comment on function core.fork_workflow(uuid, text, jsonb) is 'Starts a run with the input and the journal of another one, up to one of its steps, which is the first to run; returns its id. p_step is an outermost step that the run has come to, or a key that the journal has: a step inside of a container, of a turn or an item. A run that is being undone is refused; one that goes on may still undo what the fork rests on, if it fails later. Other branches and items keep what they have done. What it inherits it never undoes. Options as core.start_workflow. Raises NX004, NX005, NX117, NX226, NX227, NX401, NX402.';

@@ -66,7 +66,7 @@ create function pg_temp.undo(p_key text, p_action text = 'done') returns text la
 delete from c;
 select is(pg_temp.claim(), ':2', 'claimed');
 select is((select st || ' ' || undo_key from c), 'undo m#3', 'to be undone');
-select is((select core.cancel_workflow(run_id) from r), 'already_finished', 'and not cancelled any more');
+select is((select core.cancel_workflow(run_id) from r), 'compensating', 'and not cancelled any more');
 select is(pg_temp.undo('m#2'), 'lost', 'not another one');
 select is((select u.outcome from pg_temp.held('') h, core_node.undo_step(h.run_id, h.epoch, gen_random_uuid(), 'm#3', 'done') u), 'lost', 'nor by who has lost it');
 select is(pg_temp.undo('m#3'), 'next m#2', 'the last first');

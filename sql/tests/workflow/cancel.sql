@@ -61,3 +61,8 @@ select pg_temp.later('1 min'); select core_private.maintain_workflows();
 select is(pg_temp.is(6), 'compensating timed_out timed_out :U', 'whose time is over');
 select is(pg_temp.is(7), 'compensating cancelled timed_out :U', 'its child is undone, too');
 select is((select count(*) from core.audit_log where action = 'cancel_workflow'), 7::bigint, 'what people did is recorded');
+-- What is being undone for another reason is not cancelled, but may be given up, whatever attempts are left.
+select is((select core.cancel_workflow(run_id, true) from r where n = 6), 'compensating', 'it is said to be undone');
+select is((select core.cancel_workflow(run_id, false, 'enough') from r where n = 6), 'cancelled', 'until that is given up');
+select is((select w.status || ' ' || (w.error #>> '{compensation,error}') from r join core.workflow_runs w using (run_id) where n = 6), 'compensation_failed enough', 'as one that failed');
+select is((select core.cancel_workflow(run_id, false) || ' ' || core.accept_workflow(run_id, 'seen') from r where n = 6), 'already_finished true', 'which somebody has to look at');

@@ -16,3 +16,8 @@ select is(pg_temp.taken('left'), 'a r1 r2 2', 'the other branch'), is(pg_temp.ta
 select throws_ok($$select pg_temp.taken('right')$$, 'NX117', 'the run has not come to step ''right'' of workflow order', 'what is no step by itself'), throws_ok($$select pg_temp.taken('c#3')$$, 'NX117', null, 'a turn that there was not');
 insert into core_private.workflow_journal (run_id, key, ord, status, attempts) select run_id, 'r1~undo', '{1,1,0}', 'c', 1 from r;
 select throws_ok($$select pg_temp.taken('r2')$$, 'NX227', null, 'what was undone is not taken over'), is(pg_temp.taken('r1'), 'a left 2', 'what is run again may have been');
+-- A step that the run has not come to, and a run that is being undone.
+delete from core_private.workflow_journal where not inherited and key <> 'a' and run_id = (select run_id from r);
+select throws_ok($$select pg_temp.taken('w')$$, 'NX117', 'the run has not come to step ''w'' of workflow order', 'an outermost one that it has not come to'), is(pg_temp.taken('p'), 'a 1', 'the one that it is at');
+update core_private.workflow_runs set status = 'compensating' where run_id = (select run_id from r);
+select throws_ok($$select pg_temp.taken('p')$$, 'NX227', null, 'what is just being undone is not gone on with');

@@ -179,6 +179,8 @@ func (s *session) answered(id uuid.UUID, outcome, wished workflow.Outcome, dry b
 		return err
 	}
 	switch outcome {
+	case workflow.Compensating:
+		return fmt.Errorf("run %s is being undone; --no-compensation gives that up", id)
 	case workflow.AlreadyFinished:
 		return fmt.Errorf("run %s has ended", id)
 	case workflow.NotFound:
@@ -227,7 +229,8 @@ func newWorkflowCancel(s *session) *cobra.Command {
 		Use:   "cancel RUN",
 		Short: "End a run and its children, and undo what they did",
 		Long: `End a run and its children, and undo what they did; --no-compensation leaves it. A step that a node has in hand goes on to its end
-first: "cancelled" says that the run is, or will be. Only that exits with 0.
+first: "cancelled" says that the run is, or will be. Only that exits with 0. With --no-compensation a run that is being undone ends as
+compensation_failed, with a dead letter.
 
 --dry-run does it in a transaction and rolls that back.`,
 		Example: `  nexus-node workflow cancel 019a6f0e-8f0a-7cc2-9a51-3d1f0a4a7e55 --reason 'ticket 812' --dry-run
