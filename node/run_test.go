@@ -114,8 +114,12 @@ func TestFailedAttempts(t *testing.T) {
 		fn   func(ctx context.Context, tx pgx.Tx, d *nexus.Delivery) error
 		want verdict
 	}{
-		"error":  {func(context.Context, pgx.Tx, *nexus.Delivery) error { return errors.New("boom") }, verdict{"error", "retry"}},
-		"panic":  {func(context.Context, pgx.Tx, *nexus.Delivery) error { panic("boom") }, verdict{"panic", "retry"}},
+		"error": {func(context.Context, pgx.Tx, *nexus.Delivery) error { return errors.New("boom") }, verdict{"error", "retry"}},
+		"panic": {func(context.Context, pgx.Tx, *nexus.Delivery) error { panic("boom") }, verdict{"panic", "retry"}},
+		"read only": {func(ctx context.Context, tx pgx.Tx, _ *nexus.Delivery) error {
+			_, err := tx.Exec(ctx, "set transaction read only")
+			return err
+		}, verdict{"commit", "retry"}},
 		"goexit": {func(context.Context, pgx.Tx, *nexus.Delivery) error { runtime.Goexit(); return nil }, verdict{"panic", "retry"}},
 		"typed nil": {func(context.Context, pgx.Tx, *nexus.Delivery) error {
 			var e *nilError

@@ -41,7 +41,13 @@ func TestHandlersOfLanesThatEndBadly(t *testing.T) {
 		return nil
 	}
 	n := node.New(db.Pool, node.Config{Namespace: ns, Logger: slog.New(slog.DiscardHandler)})
-	n.Add(outbox.Handle("one", func(_ context.Context, _ pgx.Tx, m *outbox.Item) error { return ends(m) }),
+	n.Add(outbox.Handle("one", func(ctx context.Context, tx pgx.Tx, m *outbox.Item) error {
+		if string(m.Body) == "read only" {
+			_, err := tx.Exec(ctx, "set transaction read only")
+			return err
+		}
+		return ends(m)
+	}),
 		outbox.HandleLeased("leased", func(_ context.Context, m *outbox.Item) error { return ends(m) }),
 		outbox.HandleBatch("batch", func(_ context.Context, _ pgx.Tx, batch []*outbox.Item) error {
 			var all []error
@@ -57,14 +63,14 @@ func TestHandlersOfLanesThatEndBadly(t *testing.T) {
 		}))
 	for _, queue := range []string{"one", "leased", "batch"} {
 		register(t, db, queue, 1, &outbox.QueueOptions{Retry: nexus.RetryPolicy{MaxAttempts: 1}})
-		enqueue(t, db, queue, "panic", "ok", "exit", "nil", "ok")
+		enqueue(t, db, queue, "panic", "ok", "exit", "nil", "ok", "read only")
 	}
-	for dbtest.Get[bool](db, "select exists (select from core.lane_status where seq < 5)") {
+	for dbtest.Get[bool](db, "select exists (select from core.lane_status where seq < 6)") {
 		if _, err := n.Work(t.Context(), 100); err != nil {
 			t.Fatal(err)
 		}
 	}
-	const want = "batch 1 panic 1, batch 3 panic 1, batch 4 error 1, leased 1 panic 1, leased 3 panic 1, leased 4 error 1, one 1 panic 1, one 3 panic 1, one 4 error 1"
+	const want = "batch 1 panic 1, batch 3 panic 1, batch 4 error 1, leased 1 panic 1, leased 3 panic 1, leased 4 error 1, one 1 panic 1, one 3 panic 1, one 4 error 1, one 6 error 1"
 	if got := dbtest.Get[string](db, "select string_agg(format('%s %s %s %s', consumer, lane_seq, reason, attempts), ', ' order by consumer, lane_seq) from core.dead_letters"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
