@@ -66,7 +66,8 @@ func RegisterQueue(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, queue 
 }
 
 // DropQueue takes a queue away. One that still has messages or unresolved dead letters is [nexus.ErrConflict] unless force says that they
-// may be lost.
+// may be lost, and so it is while a transaction that has enqueued to any queue stays open for a second. Stop its producers before: what is
+// enqueued while it is being dropped is lost with it.
 func DropQueue(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, queue string, force bool) error {
 	return db.Do(ctx, q, "outbox_drop_queue", "core.outbox_drop_queue($1::text, $2::text, $3::text::bool)", string(ns), queue, fmt.Sprint(force))
 }

@@ -162,3 +162,29 @@ func TestReplay(t *testing.T) {
 		t.Fatal(again, err)
 	}
 }
+
+// A queue is not dropped under who has enqueued to it and not committed: his message would be lost, and his dedupe key stand for it later.
+// holds: LN1 (a queue that is dropped)
+func TestDropWaitsForWhoHasEnqueued(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	register(t, db, "pay", 1, nil)
+	open, err := db.Owner.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = open.Rollback(context.Background()) })
+	message := outbox.Message{Queue: "pay", Key: "k", DedupeKey: "d", Type: "t", Body: []byte("1")}
+	if _, err := outbox.Enqueue(t.Context(), open, ns, message); err != nil {
+		t.Fatal(err)
+	}
+	if err := outbox.DropQueue(t.Context(), db.Owner, ns, "pay", false); !errors.Is(err, nexus.ErrConflict) || !strings.Contains(err.Error(), "have not committed: process") {
+		t.Fatal(err)
+	}
+	if err := open.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := outbox.DropQueue(t.Context(), db.Owner, ns, "pay", false); err != nil {
+		t.Fatal(err)
+	}
+}

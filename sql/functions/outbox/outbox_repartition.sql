@@ -26,4 +26,4 @@ begin
         jsonb_build_object('before', v_queue.lanes, 'lanes', p_lanes));
     return true;
 end $$;
-comment on function core.outbox_repartition(text, text, integer) is 'Gives an outbox queue or an ordered consumer another number of lanes, while traffic runs: true if it did, false if it has so many. The lanes of before are worked until they are empty, and only then the new ones, so that messages of a key stay in their order. Raises NX018, NX101, NX115, NX401, NX402.';
+comment on function core.outbox_repartition(text, text, integer) is 'Gives an outbox queue or an ordered consumer another number of lanes, while traffic runs: true if it did, false if it has so many. The lanes of before are worked until they are empty, and only then the new ones, so that messages of a key stay in their order. That does not hold for transactions that had begun before the cut and enqueue or commit after it where they are REPEATABLE READ or SERIALIZABLE, or the queue is strict. Raises NX018, NX101, NX115, NX401, NX402.';
