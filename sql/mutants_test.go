@@ -75,7 +75,7 @@ var mutants = []mutant{
 	{"start-by-trigger what follows from a handler", "core.start_workflow", []string{"p_options := core_private.with_cause(p_options);", "null;"}, "workflow/triggered", false},
 	{"W10 what fails is not cancelled", "core_private.cancel_run", []string{"elsif v_root.state in ('U', 'S') then", "elsif false then"}, "workflow/branches", false},
 	{"W8 no item begins after a failure", "core_private.branch_over", []string{"next_item = case when p_failed then c.items else c.next_item end", "next_item = c.next_item"}, "workflow/branches", false},
-	{"W8 items that are done stay so", "core_node.end_branch", []string{"j.key = v_parent.wait_key || '#' || g.i and j.status = 'c'", "false"}, "workflow/branches", false},
+	{"W8 items that are done stay so", "core_node.end_branch", []string{"j.key = v_parent.wait_key || '#' || v_item and j.status = 'c'", "false"}, "workflow/branches", false},
 	{"W9 children of a step that is retried", "core_node.start_child", []string{"greatest(v_which, (v_held.held).attempt)", "(v_held.held).attempt"}, "workflow/children", true},
 	{"W9 children of children have an end", "core_node.start_child", []string{"v_run.depth >= 100", "false"}, "workflow/children", false},
 	{"W12 the first of a chain stays with the last", "core_private.remove_runs", []string{"and (r.continued_as is null or r.first_run_id is not null)", ""}, "workflow/children", false},
