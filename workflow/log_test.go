@@ -86,13 +86,17 @@ func TestWhatCannotBeCommittedIsToldOf(t *testing.T) {
 	db := newDB(t)
 	var out buffer
 	w := workflow.New[order, int]("w")
+	db.Exec("create table public.doomed (n int)")
+	db.Exec("grant insert on public.doomed to public")
+	db.Exec("create function public.go_down() returns trigger language plpgsql as $$begin raise exception using errcode = 'cannot_connect_now', message = 'the server is going down'; end$$")
+	db.Exec("create constraint trigger at_commit after insert on public.doomed deferrable initially deferred for each row execute function public.go_down()")
 	again := false
 	workflow.TxStep(w, "look", func(ctx context.Context, tx pgx.Tx, r *run) (int, error) {
 		if again {
 			return r.Attempt, nil
 		}
 		again = true
-		_, err := tx.Exec(ctx, "set transaction read only") // as it is where the database has become a standby
+		_, err := tx.Exec(ctx, "insert into public.doomed values (1)") // told at the commit
 		return 0, err
 	})
 	stop := start(t, db, node.Config{ID: "n", Logger: slog.New(slog.NewJSONHandler(&out, nil))}, w)
@@ -100,7 +104,7 @@ func TestWhatCannotBeCommittedIsToldOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	stop()
-	if lines := out.String(); !strings.Contains(lines, "a step could not be committed") || !strings.Contains(lines, "read-only") || strings.Contains(lines, "a step failed") {
+	if lines := out.String(); !strings.Contains(lines, "a step could not be committed") || !strings.Contains(lines, "the server is going down") || strings.Contains(lines, "a step failed") {
 		t.Errorf("the log has:\n%s", lines)
 	}
 }

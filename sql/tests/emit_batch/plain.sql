@@ -15,8 +15,7 @@ select results_eq($$select q.msg_id, q.message ->> 'eventType', (q.message ->> '
                   $$select r.message_id, l.event_type, r.event_uid from r join core.event_log l using (event_id) order by 1$$, 'the queue of the default consumer');
 select is((select array_agg((q.message -> 'payload')::int order by q.msg_id) from pgmq.q_core_events_shop__all q), '{1,2,3,4}', 'who takes all');
 select is((select array_agg((q.message -> 'payload')::int order by q.msg_id) from pgmq.q_core_events_shop__bills q), '{2,3}', 'who takes some');
-select is((select array_agg((message -> 'payload')::int order by msg_id) from (select core.emit_batch('shop', '{bill.paid,bill.sent}', '{5,6}')) e,
-           pgmq.q_core_events_shop__bills where (message -> 'payload')::int > 4), null, 'not seen by the statement that emits');
+select core.emit_batch('shop', '{bill.paid,bill.sent}', '{5,6}');
 select is((select array_agg((message -> 'payload')::int order by msg_id) from pgmq.q_core_events_shop__bills), '{2,3,5,6}', 'several types for one');
 select core.emit_batch('shop', '{bill.paid}', '{7}');
 select is((select array_agg((message -> 'payload')::int order by msg_id) from pgmq.q_core_events_shop__bills), '{2,3,5,6,7}', 'one type');
