@@ -251,13 +251,14 @@ func (c *trial) fork() {
 	s := c.any()
 	top := s.flow.root.parts
 	step := top[c.rnd.IntN(len(top))].name
+	come := dbtest.Get[bool](c.db, "select exists (select from core_private.workflow_journal where run_id = $1 and key = $2)", s.id, step)
 	id, err := workflow.Fork(c.t.Context(), c.db.Owner, s.id, step)
 	if e, ok := errors.AsType[*nexus.Error](err); ok {
 		switch {
 		case e.Code == "NX227": // something of it was undone
 			return
-		case e.Code == "NX117" && !dbtest.Get[bool](c.db, "select exists (select from core_private.workflow_journal where run_id = $1 and key = $2)", s.id, step):
-			return // it had not come there
+		case e.Code == "NX117" && !come:
+			return
 		}
 	}
 	if err != nil {
