@@ -122,6 +122,7 @@ func (r *runner) prepare(ctx context.Context) (end func(), err error) {
 		return nil, err
 	}
 	r.commits = make(chan *commit, groupMost)
+	r.together.gathering = make(chan struct{}, 1)
 	var all sync.WaitGroup
 	renewing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	all.Go(func() { r.renew(renewing) })

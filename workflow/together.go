@@ -17,7 +17,7 @@ const (
 // together has commits go in one group that would else go one after the other, each with a flush of its own: two runs with quick steps, each on a
 // connection, wait for one another's flushes for good.
 type together struct {
-	gathering sync.Mutex // one group after the other
+	gathering chan struct{} // has room for one: one group is gathered after the other
 
 	mu     sync.Mutex
 	flying int           // quick commits that are being sent
@@ -120,12 +120,16 @@ func (t *together) coming(now time.Time) (wait time.Duration, landed <-chan stru
 
 // gather waits for a commit, and takes with it what comes at once or is sure to come soon. more is false when no more will come.
 func (r *runner) gather(carried []*commit) (group []*commit, more bool) {
-	r.together.gathering.Lock()
-	defer r.together.gathering.Unlock()
 	group = carried
 	var later <-chan time.Time // nil: there is nothing to come to
 	if len(group) > 0 {
 		later = time.After(resend)
+	}
+	select {
+	case r.together.gathering <- struct{}{}:
+		defer func() { <-r.together.gathering }()
+	case <-later: // who gathers may wait for ever
+		return group, true
 	}
 	select {
 	case c, more := <-r.commits:

@@ -8,7 +8,7 @@ import (
 
 // Two runs with quick steps commit together, though neither waits for anybody but the other.
 func TestQuickCommitsGoTogether(t *testing.T) {
-	r := &runner{commits: make(chan *commit, groupMost)}
+	r := &runner{commits: make(chan *commit, groupMost), together: together{gathering: make(chan struct{}, 1)}}
 	quick := func() *commit { return &commit{quick: true} }
 	gathered := make(chan int)
 	gather := func() {
@@ -85,4 +85,22 @@ func TestWhereFlushesAreCheapNobodyWaits(t *testing.T) {
 	if soon != 3*apart/4 {
 		t.Errorf("after many long ones a step of %s is quick", soon)
 	}
+}
+
+// What has to come again comes again although another committer waits for the next commit, and there is none.
+func TestACarriedCommitWaitsForNobody(t *testing.T) {
+	r := &runner{commits: make(chan *commit), together: together{gathering: make(chan struct{}, 1)}}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		r.gather(nil)
+	}()
+	for len(r.together.gathering) == 0 {
+		runtime.Gosched()
+	}
+	if group, more := r.gather([]*commit{{}}); len(group) != 1 || !more {
+		t.Errorf("it gathered %d commits, %v", len(group), more)
+	}
+	close(r.commits)
+	<-ended
 }
