@@ -51,7 +51,7 @@ func Fill(t testing.TB, db *dbtest.DB, size Size) {
 		{size.Events, `insert into core.event_log (event_id, namespace, event_type, payload, emitted_at, metadata)
 			select nextval('core.event_id_seq'), 'ns' || ` + of + `, 'type.' || g % 50, jsonb_build_object('n', g),
 			       s.since + (s.till - s.since) * (g / $2::float8), jsonb_build_object('messageId', g)
-			  from generate_series(1, $2::int) g cross join (select date_trunc('month', now()) as since, now() as till) s`},
+			  from generate_series(1, $2::int) g cross join (select now() - interval '30 days' as since, now() as till) s`},
 		{size.Events / 10, `insert into core.delivery_errors (namespace, consumer, queue_name, msg_id, event_id, event_uid, event_type, attempt, action, reason, error, failed_at)
 			select 'ns' || ` + of + `, 'default', 'core_events_ns' || ` + of + `, g, g, gen_random_uuid(), 'type.' || g % 50, 1, 'retry', 'error', 'it failed',
 			       now() - interval '7 days' * (1 - g / $2::float8) from generate_series(1, $2::int) g`},
