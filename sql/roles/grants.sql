@@ -33,7 +33,7 @@ begin
       ('core_private.backfills_of', '{nexus_reader}'),
       ('core_private.limits_of', '{nexus_reader}'),
       ('core_private.unread_of', '{nexus_reader}'),
-      ('core_private.lanes_of_consumer', '{nexus_reader}'),
+      ('core_private.lane_settings', '{nexus_reader}'),
       ('core_private.definition_state', '{nexus_reader}'),
       ('core_private.upcoming_runs', '{nexus_reader}'),
       ('core_private.why_not_run', '{nexus_reader}'),

@@ -2,7 +2,7 @@ create or replace view core.outbox_status with (security_barrier = true) as
 select c.namespace, c.name as queue, c.state, c.lanes, q.strict, q.profile, q.max_body_bytes, c.retry, c.exhausted,
        c.created_at
   from core.consumers c
- cross join lateral (select * from core_private.lanes_of_consumer(c.consumer_id) l where l.latest and l.lane = 0) q
+ cross join lateral (select * from core_private.lane_settings(c.consumer_id) l where l.latest and l.lane = 0) q
  where c.kind = 'outbox' and c.namespace = any ((select core_private.namespaces_read_by(current_user))::text[]);
 comment on view core.outbox_status is 'One row an outbox queue, with what it was registered with.';
 comment on column core.outbox_status.namespace is 'Its namespace.';

@@ -43,7 +43,7 @@ var views = map[string][]look{
 	"outbox_incoming":          {{"where namespace = 'ns5' and queue = 'jobs'", 600}},
 	"outbox_partitions":        {{"", 900}},
 	"outbox_processor":         {{"", 900}},
-	"outbox_status":            {{"", 115}},
+	"outbox_status":            {{"", 95}},
 	"lost_queues":              {{"", 160}, {"where namespace = 'ns5'", 20}},
 	"node_status":              {{"", 20}},
 	"partitions":               {{"", 250}},
