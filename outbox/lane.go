@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/nexuspg/nexus"
 	"github.com/nexuspg/nexus/internal/db"
@@ -143,7 +142,7 @@ func (w *worker) fetch(ctx context.Context) error {
 
 // unheard notes a fetch that failed without a word of the database, which may have done it: with a new token, by which the lane would stand until then.
 func (w *worker) unheard(err error, until time.Time, next uuid.UUID) {
-	if _, said := errors.AsType[*pgconn.PgError](err); said && !db.Unavailable(err) {
+	if !db.Unanswered(err) {
 		return
 	}
 	w.unsure, w.next = w.token != uuid.Nil, next

@@ -120,6 +120,12 @@ func OfData(err error) bool {
 	return ok && len(pg.Code) == 5 && slices.Contains([]string{"22", "23", "54", "58", "XX"}, pg.Code[:2])
 }
 
+// Unanswered reports whether err says nothing of what became of a call: the server may have done it, and the answer was lost.
+func Unanswered(err error) bool {
+	_, said := errors.AsType[*pgconn.PgError](err)
+	return err != nil && (!said || Unavailable(err))
+}
+
 // RestartTx reports whether err says that the transaction lost against another one and may succeed if run again.
 func RestartTx(err error) bool { return is(err, nexus.ErrRestartTx) }
 

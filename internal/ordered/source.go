@@ -16,7 +16,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/nexuspg/nexus"
@@ -139,7 +138,7 @@ func (s *Source) Claim(ctx context.Context, results []work.Result, want work.Wan
 
 // unheard notes a claim that failed without a word of the database, which may have done it.
 func (s *Source) unheard(err error, token string) {
-	if _, said := errors.AsType[*pgconn.PgError](err); said && !db.Unavailable(err) {
+	if !db.Unanswered(err) {
 		return
 	}
 	s.mu.Lock()
