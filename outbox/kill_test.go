@@ -125,11 +125,11 @@ func TestKilledAndFrozen(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			db := newDB(t)
-			transactions, partition := 25, "200"
+			transactions, partition := 25, 200
 			if os.Getenv("NEXUS_TEST_LONG") != "" {
-				transactions, partition = 5000, "5000" // 25,000 messages a producer
+				transactions, partition = 5000, 5000 // 25,000 messages a producer
 			}
-			db.Exec("create or replace function core_private.lane_partition_size() returns bigint language sql immutable set search_path = pg_catalog, pg_temp as 'select " + partition + "::bigint'")
+			smallPartitions(db, partition)
 			register(t, db, "pay", 4, &outbox.QueueOptions{Retry: nexus.RetryPolicy{MaxAttempts: -1, Base: time.Millisecond, Max: 5 * time.Millisecond}})
 			var processes []*process
 			for range 3 {

@@ -228,7 +228,7 @@ func TestRebase(t *testing.T) {
 func TestPartitionsGo(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
-	db.Exec("create or replace function core_private.lane_partition_size() returns bigint language sql immutable set search_path = pg_catalog, pg_temp as 'select 10::bigint'")
+	smallPartitions(db, 10)
 	register(t, db, "pay", 1, nil)
 	register(t, db, "idle", 2, nil)
 	db.Exec("select core_private.maintain_lanes()")

@@ -2,6 +2,7 @@ package outbox_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -9,6 +10,11 @@ import (
 	"github.com/nexuspg/nexus/internal/dbtest"
 	"github.com/nexuspg/nexus/outbox"
 )
+
+// smallPartitions has partitions of messages hold so many ids from now on.
+func smallPartitions(db *dbtest.DB, ids int) {
+	db.Exec(fmt.Sprintf("create or replace function core_private.lane_partition_size() returns bigint language sql immutable set search_path = pg_catalog, pg_temp as 'select %d::bigint'", ids))
+}
 
 // enqueuing begins a transaction that enqueues, and returns it with its process.
 func enqueuing(t *testing.T, db *dbtest.DB) (tx pgx.Tx, pid string) {
@@ -33,7 +39,7 @@ func enqueuing(t *testing.T, db *dbtest.DB) (tx pgx.Tx, pid string) {
 func TestPartitionsGoWhereSomebodyAlwaysEnqueues(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
-	db.Exec("create or replace function core_private.lane_partition_size() returns bigint language sql immutable set search_path = pg_catalog, pg_temp as 'select 10::bigint'")
+	smallPartitions(db, 10)
 	register(t, db, "pay", 1, nil)
 	db.Exec("select core_private.maintain_lanes()")
 	// Transactions of other databases keep partitions for a while.
@@ -101,7 +107,7 @@ func TestPartitionsGoWhereSomebodyAlwaysEnqueues(t *testing.T) {
 func TestPartitionsWaitForWhoIsYoungerThanTheSweep(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
-	db.Exec("create or replace function core_private.lane_partition_size() returns bigint language sql immutable set search_path = pg_catalog, pg_temp as 'select 10::bigint'")
+	smallPartitions(db, 10)
 	register(t, db, "pay", 1, nil)
 	db.Exec("select core_private.maintain_lanes()")
 	enqueue(t, db, "pay", numbers(7)...)
@@ -149,7 +155,7 @@ func TestPartitionsWaitForWhoIsYoungerThanTheSweep(t *testing.T) {
 func TestIdsRunBeyondPartitions(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
-	db.Exec("create or replace function core_private.lane_partition_size() returns bigint language sql immutable set search_path = pg_catalog, pg_temp as 'select 10::bigint'")
+	smallPartitions(db, 10)
 	register(t, db, "pay", 1, nil)
 	db.Exec("select core_private.maintain_lanes()")
 	upper := dbtest.Get[int64](db, "select max(upper) from core_private.lane_partitions")

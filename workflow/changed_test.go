@@ -3,9 +3,7 @@ package workflow_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -64,20 +62,7 @@ func TestRandomlyChangedCode(t *testing.T) {
 	if long() {
 		trials, runs = 10, 60
 	}
-	seed := rand.Uint64() % 1_000_000
-	if said := os.Getenv("NEXUS_TEST_SEED"); said != "" {
-		var err error
-		if seed, err = strconv.ParseUint(said, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-		trials = 1
-	}
-	for i := range uint64(trials) {
-		t.Run(fmt.Sprint("NEXUS_TEST_SEED=", seed+i), func(t *testing.T) {
-			t.Parallel()
-			changed(t, seed+i, runs)
-		})
-	}
+	seeded(t, trials, func(t *testing.T, seed uint64) { changed(t, seed, runs) })
 }
 
 func changed(t *testing.T, seed uint64, runs int) {
