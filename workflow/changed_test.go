@@ -62,7 +62,7 @@ func TestRandomlyChangedCode(t *testing.T) {
 	if long() {
 		trials, runs = 10, 60
 	}
-	seeded(t, trials, func(t *testing.T, seed uint64) { changed(t, seed, runs) })
+	seeded(t, trials, runs, changed)
 }
 
 func changed(t *testing.T, seed uint64, runs int) {

@@ -119,11 +119,11 @@ func TestRandomWorkflows(t *testing.T) {
 	if long() {
 		trials, runs = 10, 100
 	}
-	seeded(t, trials, func(t *testing.T, seed uint64) { try(t, seed, runs) })
+	seeded(t, trials, runs, try)
 }
 
 // seeded makes trials by seeds that it prints, or the one trial that NEXUS_TEST_SEED names.
-func seeded(t *testing.T, trials int, trial func(t *testing.T, seed uint64)) {
+func seeded(t *testing.T, trials, runs int, trial func(t *testing.T, seed uint64, runs int)) {
 	t.Helper()
 	seed := rand.Uint64() % 1_000_000
 	if said := os.Getenv("NEXUS_TEST_SEED"); said != "" {
@@ -136,7 +136,7 @@ func seeded(t *testing.T, trials int, trial func(t *testing.T, seed uint64)) {
 	for i := range uint64(trials) {
 		t.Run(fmt.Sprint("NEXUS_TEST_SEED=", seed+i), func(t *testing.T) {
 			t.Parallel()
-			trial(t, seed+i)
+			trial(t, seed+i, runs)
 		})
 	}
 }
