@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"github.com/nexuspg/nexus/internal/dbtest"
 	"github.com/nexuspg/nexus/node"
 	"github.com/nexuspg/nexus/outbox"
+	nexussql "github.com/nexuspg/nexus/sql"
 )
 
 // holds: LN2
@@ -232,12 +234,14 @@ func produce(t *testing.T, db *dbtest.DB, pool *pgxpool.Pool, p, transactions in
 }
 
 // In a strict queue whoever enqueues to a lane waits for whoever has enqueued to it and not committed, with a key or without: so the order of a lane
-// is that of commits.
-// holds: LN3 (strict)
+// is that of commits. Whoever locks lanes in another order than others is told to begin again, and a savepoint gives its lanes back.
+// holds: LN2 (strict)
 func TestStrictOrder(t *testing.T) {
 	t.Parallel()
 	db := newDB(t)
-	register(t, db, "pay", 2, &outbox.QueueOptions{Strict: true})
+	register(t, db, "pay", 4, &outbox.QueueOptions{Strict: true})
+	const waits = `select exists (select from pg_locks l join pg_stat_activity a using (pid)
+		where l.locktype = 'transactionid' and not l.granted and a.datname = current_database())`
 	for _, second := range []string{
 		"core.outbox_enqueue('shop', 'pay', 'second', 't', 'one')",
 		"core.outbox_enqueue('shop', 'pay', 'second', 't')",
@@ -256,12 +260,53 @@ func TestStrictOrder(t *testing.T) {
 			_, err := db.Owner.Exec(t.Context(), "select "+second)
 			done <- err
 		}()
-		db.Wait("select exists (select from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database()))")
+		db.Wait(waits)
 		if err := first.Commit(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
+	}
+	begin := func() pgx.Tx {
+		tx, err := db.Pool.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
+		return tx
+	}
+	enqueue := func(tx pgx.Tx, lane int) error {
+		_, err := outbox.Enqueue(t.Context(), tx, ns, outbox.Message{Queue: "pay", Key: keyOf(t, db, 0, lane), Type: "t"})
+		return err
+	}
+	one, other := begin(), begin()
+	inner, err := one.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []error{enqueue(inner, 1), inner.Rollback(t.Context()), enqueue(one, 0), enqueue(other, 1)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	done := make(chan error, 1)
+	go func() { done <- enqueue(one, 1) }()
+	db.Wait(waits)
+	errs := []error{enqueue(other, 0), nil}
+	_ = other.Rollback(t.Context())
+	errs[1] = <-done
+	if failed := slices.DeleteFunc(errs, func(err error) bool { return err == nil }); len(failed) != 1 || !errors.Is(failed[0], nexus.ErrRestartTx) {
+		t.Errorf("got %v, want that one of both is to begin again", failed)
+	}
+
+	db.Exec("drop table core_private.strict_lanes")
+	for _, m := range nexussql.Migrations() {
+		if strings.HasSuffix(m.Name(), "_add_strict_lanes") {
+			db.Exec(m.Body)
+		}
+	}
+	if n := dbtest.Get[int64](db, "select count(*) from core_private.strict_lanes"); n != 4 {
+		t.Errorf("an upgrade leaves %d lanes to lock, of 4", n)
 	}
 }

@@ -13,6 +13,11 @@ begin
     select m.lane_id, 0, core_private.cluster_id(), '1:1:', 0, '1', 0
       from made m
      order by m.lane_id;
+    insert into core_private.strict_lanes (lane_id)
+    select l.lane_id
+      from core_private.consumer_lanes l
+      join core_private.outbox_queues q on q.consumer_id = l.consumer_id and q.strict
+     where l.consumer_id = p_consumer_id and l.generation = p_generation;
     update core_private.outbox_queues q
        set lane_ids = array(select l.lane_id
                               from core_private.consumer_lanes l

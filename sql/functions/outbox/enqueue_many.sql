@@ -1,7 +1,7 @@
 -- Ids are drawn after the transaction has its own id, on which the reading of lanes rests. Lanes of a strict queue are
--- locked in their order, and before any id is drawn. Nobody else is locked out: what comes to a queue while that is
--- dropped is lost with it. What passes is asked in one expression, and in the statement that writes: calls cost more
--- than what they do.
+-- locked in their order, and before any id is drawn; they are gone if the queue was dropped meanwhile. Nobody else is
+-- locked out: what comes to a queue while that is dropped is lost with it. What passes is asked in one expression, and
+-- in the statement that writes: calls cost more than what they do.
 create or replace function core_private.enqueue_many(
     p_namespace text, p_queue text, p_bodies bytea[], p_body_types text[], p_keys text[], p_dedupe_keys text[],
     p_batch boolean)
@@ -21,6 +21,8 @@ declare
     v_lost  text[];
     v_again boolean[]; -- which messages others speak for
     v_lanes integer[];
+    v_locks integer[]; -- of a strict queue
+    v_locked integer;
 begin
     select c.consumer_id, c.lanes, q.strict as is_strict, q.max_body_bytes, q.lane_ids, n.restricted, n.dedupe_for,
            exists (select from core_private.wake_flags f where f.key = v_key and f.waiting_until > v_now) as wakes
@@ -58,14 +60,18 @@ begin
     end if;
     if v_queue.is_strict then
         v_lanes := core_private.lanes_of_keys(p_keys, v_queue.lanes);
-        -- The first number is the outbox's own, so that nobody else's locks are met.
-        perform pg_advisory_xact_lock(-1316159060, x.lane_id)
-           from (
-               select l.lane_id
-                 from unnest(v_queue.lane_ids) with ordinality l(lane_id, n)
-                where v_lanes is null or array_position(v_lanes, null) > 0 -- without a key any lane may be meant
-                   or l.n - 1 = any (v_lanes)
-                order by l.lane_id) x;
+        v_locks := case
+            when v_lanes is null or array_position(v_lanes, null) > 0 then v_queue.lane_ids -- any may be meant
+            else array(select distinct v_queue.lane_ids[1 + u.n] from unnest(v_lanes) u(n)) end;
+        perform
+           from core_private.strict_lanes s
+          where s.lane_id = any (v_locks)
+          order by s.lane_id
+            for no key update;
+        get diagnostics v_locked = row_count;
+        if v_locked < cardinality(v_locks) then
+            perform core_private.fail_lane('p_queue', p_queue);
+        end if;
     end if;
     return query
         with drawn as materialized (
