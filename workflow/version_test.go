@@ -84,7 +84,7 @@ func TestConcurrency(t *testing.T) {
 	// It waits for claims of the nodes, which would have it pass.
 	for _, look := range []string{
 		`select from core_private.workflow_definitions for no key update`,
-		`select core_private.room_for_runs(def_id, core.now()) from core_private.workflow_definitions`,
+		`select core_private.runs_within_limit(def_id, 1, core.now(), core.now(), gen_random_uuid()) from core_private.workflow_definitions`,
 	} {
 		if _, err := claiming.Exec(t.Context(), look); err != nil {
 			t.Fatal(err)

@@ -20,7 +20,7 @@ type Workflow[In, Out any] struct {
 	Timeout     time.Duration     // of one attempt of a step that says nothing; 0: the node's; negative: none
 	Lease       time.Duration     // how long a run waits for a process that died; 0: the node's, 30 s by default; 1 s to a day
 	Slots       int               // runs and branches that this node has in hand at once; 0: 50
-	Concurrency int               // runs that may be under way at once, on all nodes; 0: any number
+	Concurrency int               // runs that nodes may have in hand at once, all of them together; what sleeps or waits is in no hand; 0: any number
 
 	block Block[In]
 	flow  *flow

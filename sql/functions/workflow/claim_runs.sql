@@ -31,7 +31,6 @@ declare
     v_plain      integer;
     v_left       integer := p_limit;
     v_take       integer;
-    v_room       integer;
     v_runs       uuid[] := '{}';
     v_paths      text[] := '{}';
     v_dues       timestamptz[] := '{}';
@@ -103,30 +102,30 @@ begin
     end if;
     for v_def in
         select d.def_id, d.concurrency, least(coalesce(x.due, '-infinity'), v_now - interval '1 second') as due,
-               case when x.due < v_now - interval '1 second' then x.run_id end as run_id
+               case when x.due < v_now - interval '1 second' then x.run_id
+                    else '00000000-0000-0000-0000-000000000000' end as run_id
           from unnest(p_defs, p_from_dues, p_from_runs) x(def_id, due, run_id)
           join core_private.workflow_definitions d on d.def_id = x.def_id and d.namespace = p_namespace
          order by random()
     loop
-        v_take := v_left;
         if v_def.concurrency is not null then
-            v_room := core_private.room_for_runs(v_def.def_id, v_now);
-            continue when v_room is null or v_room <= 0; -- least() passes over NULL
-            v_take := least(v_take, v_room);
+            select *
+              into v_some
+              from core_private.runs_within_limit(v_def.def_id, v_left, v_now, v_def.due, v_def.run_id);
+        else
+            select array_agg(x.run_id) as runs, array_agg(x.path) as paths, array_agg(x.due_at) as dues,
+                   bool_or(x.odd) as odd
+              into v_some
+              from (select c.run_id, c.path, c.due_at,
+                           c.state in ('T', 'W') or c.cancel is not null
+                           or c.token is not null and c.deaths >= 10 as odd
+                      from core_private.workflow_cursors c
+                     where c.def_id = v_def.def_id and c.due_at <= v_now
+                       and (c.due_at, c.run_id) >= (v_def.due, v_def.run_id)
+                     order by c.due_at, c.run_id
+                     limit v_left
+                       for update skip locked) x;
         end if;
-        select array_agg(x.run_id) as runs, array_agg(x.path) as paths, array_agg(x.due_at) as dues,
-               bool_or(x.odd) as odd
-          into v_some
-          from (select c.run_id, c.path, c.due_at,
-                       c.state in ('T', 'W') or c.cancel is not null
-                       or c.token is not null and c.deaths >= 10 as odd
-                  from core_private.workflow_cursors c
-                 where c.def_id = v_def.def_id and c.due_at <= v_now
-                   and (c.due_at, c.run_id) >= (
-                       v_def.due, coalesce(v_def.run_id, '00000000-0000-0000-0000-000000000000'))
-                 order by c.due_at, c.run_id
-                 limit v_take
-                   for update skip locked) x;
         continue when v_some.runs is null;
         v_runs := v_runs || v_some.runs;
         v_paths := v_paths || v_some.paths;
@@ -165,4 +164,4 @@ begin
                from core_private.workflow_journal x
               where x.run_id = l.run_id) j;
 end $$;
-comment on function core_node.claim_runs(text, bigint[], text, integer, interval, timestamptz[], uuid[]) is 'For nodes: leases up to p_limit runs, or branches of runs, that are due and whose definition is one of p_defs, with all that their journals hold. The caller commits before it lets anything run. (run_id, path, epoch, token) is the fence, pos how many steps the cursor has committed, attempt how often the step in hand has failed, deaths how often a process died in it: at the eleventh the cursor is parked. state is run, or undo for the compensation of undo_key, due_at since when it was due. p_from_dues and p_from_runs, one of each definition, are due_at and run_id of the last that the caller was given: what was due before is looked at again, where it was due within a second, else not, so now and then a claim without them is to be made. Signals that have come are given to who waits for them, and sleeps and waits whose time is over are ended, first. Raises 55000 unless the transaction is read committed, NX006, NX101, NX401, NX402.';
+comment on function core_node.claim_runs(text, bigint[], text, integer, interval, timestamptz[], uuid[]) is 'For nodes: leases up to p_limit runs, or branches of runs, that are due and whose definition is one of p_defs, with all that their journals hold. The caller commits before it lets anything run. (run_id, path, epoch, token) is the fence, pos how many steps the cursor has committed, attempt how often the step in hand has failed, deaths how often a process died in it: at the eleventh the cursor is parked. state is run, or undo for the compensation of undo_key, due_at since when it was due (of a workflow with a limit not later than what stayed). p_from_dues and p_from_runs, one of each definition, are due_at and run_id of the last that the caller was given: what was due before is looked at again, where it was due within a second, else not, so now and then a claim without them is to be made. Signals that have come are given to who waits for them, and sleeps and waits whose time is over are ended, first. Raises 55000 unless the transaction is read committed, NX006, NX101, NX401, NX402.';

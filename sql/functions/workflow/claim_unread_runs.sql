@@ -14,11 +14,13 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-    v_now  timestamptz;
-    v_left integer := p_limit;
-    v_room integer;
-    v_def  record;
-    v_odd  record;
+    v_now   timestamptz;
+    v_left  integer := p_limit;
+    v_took  integer;
+    v_runs  uuid[];
+    v_paths text[];
+    v_def   record;
+    v_odd   record;
 begin
     perform core_private.require_duty(p_namespace, 'consume');
     perform core_private.check_number(p_limit, 'p_limit', 1, 1000);
@@ -45,11 +47,13 @@ begin
          where d.def_id = any (p_defs) and d.namespace = p_namespace
          order by d.def_id
     loop
-        v_room := v_left;
         if v_def.concurrency is not null then
-            v_room := least(v_left, coalesce(core_private.room_for_runs(v_def.def_id, v_now), 0));
+            select l.runs, l.paths
+              into v_runs, v_paths
+              from core_private.runs_within_limit(
+                  v_def.def_id, v_left, v_now, '-infinity', '00000000-0000-0000-0000-000000000000') l;
+            continue when v_runs is null;
         end if;
-        continue when v_room <= 0;
         return query
             update core_private.workflow_cursors c
                set epoch = c.epoch + 1, token = gen_random_uuid(), node_id = left(p_node, 200),
@@ -59,8 +63,12 @@ begin
                       from core_private.workflow_cursors x
                      where x.def_id = v_def.def_id and x.due_at <= v_now and x.state in ('R', 'U') and x.cancel is null
                        and (x.token is null or x.deaths < 10)
+                       and (v_def.concurrency is null or exists (
+                           select
+                             from unnest(v_runs, v_paths) l(run_id, path)
+                            where l.run_id = x.run_id and l.path = x.path))
                      order by x.due_at, x.run_id
-                     limit v_room
+                     limit v_left
                        for update skip locked) u
               join core_private.workflow_runs w on w.run_id = u.run_id
              where c.run_id = u.run_id and c.path = u.path
@@ -68,8 +76,8 @@ begin
                       case c.state when 'U' then 'undo' else 'run' end, case c.state when 'U' then c.wait_key end,
                       w.workflow, null::jsonb, w.depth, w.correlation_id, w.created_at, null::jsonb, null::jsonb,
                       null::jsonb, w.traceparent, u.due_at;
-        get diagnostics v_room = row_count;
-        v_left := v_left - v_room;
+        get diagnostics v_took = row_count;
+        v_left := v_left - v_took;
         exit when v_left <= 0;
     end loop;
 end $$;

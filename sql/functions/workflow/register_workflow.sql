@@ -51,6 +51,15 @@ begin
         v_functions := v_functions || v_function::regprocedure::text;
     end loop;
     v_hashes := core_private.prefix_hashes(p_name, p_steps);
+    -- The limit is one of the workflow, so the forms of before have it, too; who registers beside this one waits.
+    perform
+       from core_private.workflow_definitions d
+      where d.namespace = p_namespace and d.name = p_name
+      order by d.def_id
+        for no key update;
+    update core_private.workflow_definitions d
+       set concurrency = v_concurrency
+     where d.namespace = p_namespace and d.name = p_name and d.concurrency is distinct from v_concurrency;
     insert into core_private.workflow_definitions as d (
         namespace, name, version, hash, prefix_hashes, steps, concurrency, created_at, last_registered_at)
     values (
@@ -67,4 +76,4 @@ begin
        set function = excluded.function, owner = excluded.owner;
     return v_id;
 end $$;
-comment on function core_node.register_workflow(text, text, integer, jsonb, jsonb) is 'For nodes: says what a workflow looks like, and returns the number of its definition, by which runs are claimed; the same again has the same one. p_steps is an array of objects with name and kind (step, tx, sleep, sleep_until, signal, parallel, sequence, map, route, loop, child), and where they apply undo (go, tx, sql, item), undo_on_failure, steps, cases, workflow, max, and function with undo sql. Options: concurrency, of how many runs steps run at once. New runs take the definition that was registered last. Raises 42501, NX004, NX005, NX006, NX015, NX019, NX101, NX401, NX402.';
+comment on function core_node.register_workflow(text, text, integer, jsonb, jsonb) is 'For nodes: says what a workflow looks like, and returns the number of its definition, by which runs are claimed; the same again has the same one. p_steps is an array of objects with name and kind (step, tx, sleep, sleep_until, signal, parallel, sequence, map, route, loop, child), and where they apply undo (go, tx, sql, item), undo_on_failure, steps, cases, workflow, max, and function with undo sql. Options: concurrency, how many runs of the workflow, in whatever form, are in hand at once. New runs take the definition that was registered last. Raises 42501, NX004, NX005, NX006, NX015, NX019, NX101, NX401, NX402.';
