@@ -27,7 +27,7 @@ func newOutboxDrop(s *session) *cobra.Command {
 	return newDrop(s, "queue", "outbox queue", outbox.DropQueue, &cobra.Command{
 		Short: "Drop an outbox queue",
 		Long: `Drop an outbox queue; its processors lose their lanes. While it has messages that have not ended, or dead letters that are unresolved, it is
-refused, unless --force says to lose what waits; dead letters stay.
+refused, unless --force says to lose what waits; dead letters stay. Either way it says what there is, counted to 10,000.
 
 --dry-run drops it in a transaction and rolls that back: it is refused for the same reasons as the real thing.`,
 		Example: `  nexus-node outbox drop -n shop payments --confirm payments --dry-run

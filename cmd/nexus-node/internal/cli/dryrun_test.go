@@ -23,7 +23,7 @@ func TestDryRunsSaySo(t *testing.T) {
 	db.Exec("select core.schedule_task('shop', 'nightly', '0 3 * * *', 'a')")
 	db.Exec("update core_private.sweeps set failures = 3, last_error = 'boom' where name = 'reap'")
 	db.Exec("create table public.watched (id integer primary key)")
-	db.Exec("select core.create_webhook('shop', 'hook', 'https://a.example', '{never}'), core.create_ingress_token('shop', 'web'), core.kv_set('shop', 'settings', 'theme', '1'), core.outbox_register_queue('shop', 'jobs', 1), core.create_consumer('shop', 'mailer', '{never}'), core.create_handler('shop', 'go:spare'), core.watch_table('shop', 'public.watched', 'rows'), core.create_trigger('shop', 'mail', '{\"event\": {\"pattern\": \"never\"}}', 'go:mail')")
+	db.Exec("select core.create_webhook('shop', 'hook', 'https://a.example', '{never}'), core.create_ingress_token('shop', 'web'), core.kv_set('shop', 'settings', 'theme', '1'), core.outbox_register_queue('shop', 'jobs', 1), core.outbox_enqueue('shop', 'jobs', 'x', 't'), core.create_consumer('shop', 'mailer', '{never}'), core.create_handler('shop', 'go:spare'), core.watch_table('shop', 'public.watched', 'rows'), core.create_trigger('shop', 'mail', '{\"event\": {\"pattern\": \"never\"}}', 'go:mail')")
 	db.Exec(`select core_node.register_workflow('shop', 'order', 1, '[{"name": "a", "kind": "step"}]')`)
 	run := dbtest.Get[string](db, "select run_id::text from core.start_workflow('shop', 'order')")
 	pending := dbtest.Get[string](db, "select core.schedule_event('shop', 'a', '{}', core.now() + interval '1 day')::text")
@@ -81,6 +81,9 @@ func TestDryRunsSaySo(t *testing.T) {
 		table, coded := s.run(append(args, "--dry-run")...), s.run(append(args, "--dry-run", "-o", "json")...)
 		if !strings.Contains(table.out, "would") {
 			t.Errorf("%s --dry-run prints what the real run would\n%s%s", verb, table.out, table.errors)
+		}
+		if verb == "outbox drop" && !strings.Contains(table.errors, "messages that have not ended (1)") {
+			t.Errorf("it does not say how many messages are lost\n%s", table.errors)
 		}
 		if !saysDry(coded.out) {
 			t.Errorf("%s --dry-run -o json does not say dry_run\n%s%s", verb, coded.out, coded.errors)
