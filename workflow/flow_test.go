@@ -651,6 +651,70 @@ func TestChildren(t *testing.T) {
 	db.Wait(`select bool_and(status = 'cancelled') from core_private.workflow_runs where parent_run_id = $1`, id)
 }
 
+// holds: W9 (retried)
+// A run that is retried has its child go on where that failed, with the child of that; and begins another one where something was undone.
+func TestARetryGoesOnWithChildren(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	var mended atomic.Bool
+	type run = workflow.Run[int]
+	in := func(r *run) (int, error) { return r.Input, nil }
+	does := func(ctx context.Context, r *run) (int, error) { return 1, note(ctx, db.Pool, r.ID, r.Step, r.Attempt) }
+	breaks := func(ctx context.Context, r *run) (int, error) {
+		if !mended.Load() {
+			return 0, errors.New("not mended")
+		}
+		return does(ctx, r)
+	}
+	flow := func(name string) *workflow.Workflow[int, int] {
+		w := workflow.New[int, int](name)
+		w.Retry = nexus.RetryPolicy{MaxAttempts: 1}
+		return w
+	}
+	inner, outer, top := flow("inner"), flow("outer"), flow("top")
+	workflow.Step(inner, "deep", does)
+	workflow.Step(inner, "breaks", breaks)
+	workflow.Step(outer, "near", does)
+	workflow.Child(outer, "inside", inner, in)
+	p := workflow.Parallel(top, "p")
+	workflow.Step(p, "beside", does)
+	workflow.Child(p, "kid", outer, in)
+	workflow.Step(top, "last", does)
+	undoing, above := flow("undoing"), flow("above")
+	workflow.Step(undoing, "done", does).Compensate(func(ctx context.Context, r *run, _ int) error {
+		return note(ctx, db.Pool, r.ID, "undone", r.Attempt)
+	})
+	workflow.Step(undoing, "breaks", breaks)
+	workflow.Child(above, "kid", undoing, in)
+	start(t, db, node.Config{}, inner, outer, top, undoing, above)
+	for _, c := range []struct {
+		w    *workflow.Workflow[int, int]
+		want string
+		runs int
+	}{{top, "beside breaks deep last near", 3}, {above, "breaks done done undone", 3}} {
+		mended.Store(false)
+		db.Exec(`delete from public.effect`)
+		db.Exec(`delete from core_private.workflow_runs where finished_at is not null`)
+		id := begin(t, db, c.w, 1, nil)
+		if _, err := await(t, db, c.w, id); err == nil {
+			t.Fatal("it did not fail")
+		}
+		mended.Store(true)
+		if resumed, err := workflow.Retry(t.Context(), db.Owner, id); err != nil || !resumed {
+			t.Fatal(resumed, err)
+		}
+		if _, err := await(t, db, c.w, id); err != nil {
+			t.Error(err)
+		}
+		if got := dbtest.Get[string](db, `select string_agg(what, ' ' order by what) from public.effect`); got != c.want {
+			t.Errorf("%s did %s, want %s", c.w.Name(), got, c.want)
+		}
+		if got := dbtest.Get[int](db, `select count(*)::int from core_private.workflow_runs`); got != c.runs {
+			t.Errorf("%s: %d runs, want %d", c.w.Name(), got, c.runs)
+		}
+	}
+}
+
 // holds: W10
 // What runs goes on to its end, and then the run is cancelled and undone, also if it was the last step.
 func TestCancel(t *testing.T) {

@@ -28,11 +28,11 @@ begin
         end if;
     elsif v_run.status = 'failed' and exists (
               select from core_private.workflow_runs r where r.run_id = v_run.parent_run_id) then
-        -- It has told its parent, which would hear of nothing that comes after, and begin another child when retried.
+        -- It has told its parent, which waits for nothing any more.
         raise exception using errcode = 'NX006', column = 'p_run_id',
             message = format('run %s is a child, and its failure is that of step %s of run %s',
                              p_run_id, v_run.parent_key, v_run.parent_run_id),
-            hint = format('Retry run %s, which begins a child anew.', v_run.parent_run_id);
+            hint = format('Retry run %s, which has it go on.', v_run.parent_run_id);
     elsif v_run.status = 'failed' then
         v_done := core_private.resume_run(p_run_id, v_now);
     elsif v_run.finished_at is null then
@@ -49,4 +49,4 @@ begin
     end if;
     return v_done;
 end $$;
-comment on function core.retry_workflow(uuid) is 'Goes on with a run: with a compensation that failed (its dead letter is then replayed), from the step that failed where nothing was undone, or with what was parked since processes died in it. A child that has failed is not gone on with, since its parent has been told: retry that, whose step begins another child. False where there is nothing of the kind. Raises 55000 unless the transaction is read committed, NX006, NX117, NX217, NX227, NX401, NX402.';
+comment on function core.retry_workflow(uuid) is 'Goes on with a run: with a compensation that failed (its dead letter is then replayed), from the step that failed where nothing was undone, or with what was parked since processes died in it. Where that step is a child which failed, it goes on, too, from where it did; where something of the child was undone, or no time is left to it, the step begins another one. A child that has failed is not retried by itself, since its parent has been told: retry that. False where there is nothing of the kind. Raises 55000 unless the transaction is read committed, NX006, NX117, NX217, NX227, NX401, NX402.';

@@ -73,16 +73,40 @@ select is((select string_agg(workflow, ' ') from core_private.workflow_runs), 't
 select is(pg_temp.claim(), 'top:1:0', 'which goes on');
 select is((select results -> 'k' from c), '"late"', 'with its result');
 select is((select string_agg(key, ' ') from r3, core.workflow_tree(run_id)), 'k', 'and is shown without it');
--- A step whose child has failed is retried with another child.
+-- A step whose child has failed is retried with that child, which goes on from where it failed.
 create temporary table r4 as select run_id from core.start_workflow('shop', 'top');
-select pg_temp.claim(), pg_temp.child(), pg_temp.claim();
-select pg_temp.fail('kid', 'x', 'reject'), pg_temp.claim();
-select is(pg_temp.fail('top', 'k', 'reject'), 'failed', 'the parent fails with its child');
+create function pg_temp.kids() returns text language sql as $$ select string_agg(concat_ws(':', w.parent_attempt, w.status, (select string_agg(concat(j.key, j.status), '' order by j.key) from core_private.workflow_journal j where j.run_id = w.run_id)), ' ' order by w.parent_attempt) from core_private.workflow_runs w join r4 on w.parent_run_id = r4.run_id $$;
+create function pg_temp.retry() returns boolean language sql as $$ select core.retry_workflow(run_id) from r4 $$;
+select pg_temp.claim(), pg_temp.child(), pg_temp.claim(), pg_temp.commit('kid', 'a', 'next');
+update c set pos = 1;
+select is(pg_temp.fail('kid', 'x', 'reject') || pg_temp.claim(), 'failedtop:0:0', 'a child fails at its second step');
+select is(pg_temp.fail('top', 'k', 'reject'), 'failed', 'and its parent with it');
 select throws_ok(format('select core.retry_workflow(%L)', w.run_id), 'NX006', format('run %s is a child, and its failure is that of step k of run %s', w.run_id, r4.run_id), 'which is not retried by itself') from core_private.workflow_runs w join r4 on w.parent_run_id = r4.run_id;
-select is((select core.retry_workflow(run_id) from r4), true, 'and is retried');
-select is(pg_temp.claim(), 'top:0:0', 'from that step');
-select is(pg_temp.child(), 'waits', 'which has a child of its own');
-select is((select count(*) from core_private.workflow_runs join r4 on parent_run_id = r4.run_id), 2::bigint, 'a second one');
+select is(pg_temp.retry(), true, 'but with its parent');
+select is(pg_temp.kids(), '0:open:ac', 'it keeps what it has done');
+select is(pg_temp.claim(), 'kid:1:0 top:1:0', 'both go on');
+select is(pg_temp.child(), 'waits', 'the step waits for it');
+select is(pg_temp.commit('kid', 'x', 'end', '"mended"'), 'ok', 'it ends');
+select is(pg_temp.claim(), 'top:2:0', 'and is heard of');
+select is((select results -> 'k' from c), '"mended"', 'by its result');
+select is(pg_temp.kids(), '0:completed:acxc', 'there is no second one');
+-- It may end, or fail again, before its parent waits for it; that is retried by another one, as ever.
+delete from core_private.workflow_cursors; update r4 set run_id = (select run_id from core.start_workflow('shop', 'top'));
+select pg_temp.claim(), pg_temp.child(), pg_temp.claim(), pg_temp.fail('kid', 'x', 'reject'), pg_temp.claim(), pg_temp.fail('top', 'k', 'reject');
+select is(pg_temp.retry()::text || pg_temp.claim(), 'truekid:0:0 top:1:0', 'a second time');
+select is(pg_temp.fail('kid', 'x', 'reject') || core_private.route_signals('shop', 10, core_private.now()), 'failed0', 'it fails before that');
+select is(pg_temp.child() || pg_temp.claim(), 'waitstop:1:0', 'which hears of it at once');
+select is(pg_temp.fail('top', 'k', 'retry'), 'retried', 'and tries again');
+select pg_temp.later('1 s'), pg_temp.claim();
+select is(pg_temp.child() || ' ' || pg_temp.kids(), 'waits 0:failed:xf 1:open', 'with another child');
+-- What was undone, or has no time left, does not go on: there is another one.
+select pg_temp.claim(), pg_temp.fail('kid', 'x', 'reject'), pg_temp.claim(), pg_temp.fail('top', 'k', 'reject');
+insert into core_private.workflow_journal (run_id, key, ord, status) select w.run_id, 'a~undo', '{1}', 'c' from core_private.workflow_runs w join r4 on w.parent_run_id = r4.run_id where w.parent_attempt = 1;
+select is(pg_temp.retry()::text || pg_temp.claim(), 'truetop:0:0', 'a child that was undone stays');
+select is(pg_temp.child() || ' ' || pg_temp.kids(), 'waits 0:failed:xf 1:failed:a~undocxf 2:open', 'a third one');
+select pg_temp.claim(), pg_temp.fail('kid', 'x', 'reject'), pg_temp.claim(), pg_temp.fail('top', 'k', 'reject');
+update core_private.workflow_runs w set timeout_at = core_private.now() from r4 where w.parent_run_id = r4.run_id;
+select is(pg_temp.retry()::text || pg_temp.claim(), 'truetop:0:0', 'as does one without time');
 -- A workflow that begins itself has an end.
 create temporary table r5 as select run_id from core.start_workflow('shop', 'top');
 delete from core_private.workflow_cursors where run_id <> (select run_id from r5);
