@@ -293,6 +293,9 @@ func TestRefusals(t *testing.T) {
 		{with(func(m *outbox.Message) { m.Type = strings.Repeat("t", 1025) }), nexus.CodeOutbox, "p_body_types[2]"},
 		{with(func(m *outbox.Message) { m.Key = strings.Repeat("k", 1025) }), nexus.CodeOutbox, "p_keys[2]"},
 		{with(func(m *outbox.Message) { m.DedupeKey = strings.Repeat("k", 201) }), nexus.CodeOutbox, "p_dedupe_keys[2]"},
+		{with(func(m *outbox.Message) { m.Type = "\xff" }), nexus.CodeArgumentValue, "p_body_types[2]"},
+		{with(func(m *outbox.Message) { m.Key = "a\x00" }), nexus.CodeArgumentValue, "p_keys[2]"},
+		{with(func(m *outbox.Message) { m.DedupeKey = "\xff" }), nexus.CodeArgumentValue, "p_dedupe_keys[2]"},
 		{[]outbox.Message{{Queue: "none", Type: "t"}}, nexus.CodeNoLane, "p_queue"},
 		{with(func(m *outbox.Message) { m.Queue = "other" }), nexus.CodeArgumentValue, "batch[1].Queue"},
 	} {
@@ -337,6 +340,10 @@ func TestEveryVerbOnEveryHandle(t *testing.T) {
 		first, err := outbox.Enqueue(ctx, q, ns, outbox.Message{Queue: "pay", Key: "Zoë", Type: "bytes", Body: body, DedupeKey: "d"})
 		if err != nil || first.Duplicate || first.ID == 0 || first.Lane != 5 {
 			t.Fatalf("%+v %v", first, err) // of printf Zoë | sha256sum the first eight digits, modulo 7
+		}
+		_, err = outbox.Enqueue(ctx, q, ns, outbox.Message{Queue: "pay", Key: "Zo\xeb", Type: "bytes"})
+		if e, is := errors.AsType[*nexus.Error](err); !is || e.Field != "p_key" || e.Hint == "" {
+			t.Fatalf("%v", err) // and the transaction goes on
 		}
 		again, err := outbox.Enqueue(ctx, q, ns, outbox.Message{Queue: "pay", Key: "Zoë", Type: "bytes", DedupeKey: "d"})
 		if err != nil || !again.Duplicate {

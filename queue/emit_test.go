@@ -228,6 +228,7 @@ func TestTheDatabaseRefuses(t *testing.T) {
 		"a namespace's name":   {queue.Emitter{Namespace: "Shop"}, []queue.Emission{{Type: "x"}}, nexus.ErrInvalid, nexus.CodeNamespaceName, "p_namespace"},
 		"an unknown namespace": {queue.Emitter{Namespace: "none"}, []queue.Emission{{Type: "x"}}, nexus.ErrNotFound, nexus.CodeNoNamespace, "p_namespace"},
 		"an event type":        {bus, []queue.Emission{{Type: "x"}, {Type: "no type"}}, nexus.ErrInvalid, nexus.CodeEventType, "p_event_types[2]"},
+		"what is no text":      {bus, []queue.Emission{{Type: "x"}, {Type: "\xff"}}, nexus.ErrInvalid, nexus.CodeArgumentValue, "p_event_types[2]"},
 		"too many":             {bus, many, nexus.ErrLimit, nexus.CodeTooManyEvents, "p_event_types"},
 		"a payload's size": {
 			bus, []queue.Emission{{Type: "x"}, {Type: "x", Payload: strings.Repeat("x", 9<<20)}}, nexus.ErrLimit, nexus.CodePayloadTooLarge, "p_payloads[2]",

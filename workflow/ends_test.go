@@ -135,6 +135,10 @@ func TestCodeOfWorkflowsThatEndsBadly(t *testing.T) {
 			t.Errorf("%s with a NUL: %v", what, err)
 		}
 	}
+	_, err := workflow.Signal(t.Context(), db.Pool, runs[""], "s\xff", "a")
+	if e, ok := errors.AsType[*nexus.Error](err); !ok || e.Code != nexus.CodeArgumentValue || e.Field != "p_name" {
+		t.Errorf("a signal whose name is no text: %v", err)
+	}
 }
 
 // A run that may be there or not is started by its key and signalled in one transaction: whoever comes first starts it, and each signal is there.

@@ -18,6 +18,9 @@ func Call(ctx context.Context, q nexus.DBTX, op, sql string, args []any, dest ..
 	if err := Given(op, q); err != nil {
 		return err
 	}
+	if err := keepable(ctx, q, op, sql, args); err != nil {
+		return err
+	}
 	return ErrorOn(ctx, q, op, q.QueryRow(ctx, sql, args...).Scan(dest...))
 }
 

@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/nexuspg/nexus"
 )
@@ -154,19 +152,14 @@ func (o *Options) Encode() (string, error) {
 // that two keys could become one.
 func (o *Options) check(key string, values ...string) {
 	for _, v := range values {
-		var what string
-		switch {
-		case !utf8.ValidString(v):
-			what = "is not valid UTF-8"
-		case strings.IndexByte(v, 0) >= 0:
-			what = "holds a NUL character"
-		default:
+		what := unkept(v)
+		if what == "" {
 			continue
 		}
 		key += o.at
 		o.fail(&nexus.Error{
 			Op: o.op, Code: nexus.CodeOptionValue, Message: fmt.Sprintf("%s %s: %q", key, what, clip(v)), Field: key,
-			Hint: "Postgres keeps text as UTF-8 without NUL; encode other bytes, for example as base64",
+			Hint: textHint,
 		})
 		return
 	}
