@@ -16,6 +16,7 @@ import (
 	"github.com/nexuspg/nexus/internal/dbtest"
 	"github.com/nexuspg/nexus/node"
 	"github.com/nexuspg/nexus/outbox"
+	"github.com/nexuspg/nexus/queue"
 )
 
 // holds: LN3 (lanes cut anew)
@@ -163,7 +164,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// A queue is not dropped under who has enqueued to it and not committed: his message would be lost, and his dedupe key stand for it later.
+// A queue is not dropped under who has enqueued to it and not committed, nor is its namespace: his message would be lost, and his dedupe key stand for it later.
 // holds: LN1 (a queue that is dropped)
 func TestDropWaitsForWhoHasEnqueued(t *testing.T) {
 	t.Parallel()
@@ -179,6 +180,9 @@ func TestDropWaitsForWhoHasEnqueued(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := outbox.DropQueue(t.Context(), db.Owner, ns, "pay", false); !errors.Is(err, nexus.ErrConflict) || !strings.Contains(err.Error(), "have not committed: process") {
+		t.Fatal(err)
+	}
+	if err := queue.DropNamespace(t.Context(), db.Owner, ns, ns, false); !errors.Is(err, nexus.ErrConflict) || !strings.Contains(err.Error(), "have not committed: process") {
 		t.Fatal(err)
 	}
 	if err := open.Rollback(t.Context()); err != nil {

@@ -1,6 +1,7 @@
 package queue_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"testing"
@@ -123,5 +124,35 @@ func TestDropNamespace(t *testing.T) {
 	}
 	if left := dbtest.Get[string](db, "select string_agg(namespace, ',') from core.namespaces"); left != "other" {
 		t.Errorf("left: %s", left)
+	}
+}
+
+// Whoever emits to a namespace that is being dropped waits, is told to begin again, and then that there is none.
+func TestEmitWhileItsNamespaceIsDropped(t *testing.T) {
+	db := newDB(t)
+	for _, opts := range []*queue.EmitOptions{nil, {Delay: time.Hour}} {
+		db.Exec("select core.create_namespace($1) where not exists (select from core.namespaces)", string(ns))
+		drop, err := db.Owner.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = drop.Rollback(context.Background()) })
+		if err := queue.DropNamespace(t.Context(), drop, ns, ns, false); err != nil {
+			t.Fatal(err)
+		}
+		emitted := make(chan error, 1)
+		go func() {
+			_, err := bus.Emit(t.Context(), db.Pool, "x", nil, opts)
+			emitted <- err
+		}()
+		db.Wait("select exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock')")
+		if err := drop.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-emitted; !errors.Is(err, nexus.ErrRestartTx) {
+			t.Errorf("%v", err)
+		}
+		_, err = bus.Emit(t.Context(), db.Pool, "x", nil, opts)
+		wantError(t, err, nexus.ErrNotFound, nexus.CodeNoNamespace, "p_namespace")
 	}
 }

@@ -502,6 +502,7 @@ var mutants = []mutant{
 	{"LN1 of a restored queue", "core_private.outbox_left", []string{"and core_private.of_another_server(l, v_cluster)", "and false"}, "outbox/drop", false},
 	{"LN1 it is noted", "core.outbox_drop_queue", []string{"v_left <> '{}' then jsonb", "false then jsonb"}, "outbox/drop", false},
 	{"E2 keys of lanes are apart", "core_private.enqueue_many", []string{"v_key, p_dedupe_keys, v_now,", "p_namespace, p_dedupe_keys, v_now,"}, "emit/dedupe", false},
+	{"E2 nor do keys of one that was dropped stay", "core.outbox_register_queue", []string{"where k.namespace =", "where false and k.namespace ="}, "emit/dedupe", false},
 	{"E2 a queue's keys go with it", "core.outbox_drop_queue", []string{"delete from core.event_keys k where", "delete from core.event_keys k where false and"}, "emit/dedupe", false},
 	{"ordered refused while it has events", "core.drop_consumer", []string{"v_queue is null and core_private.outbox_holds(v_id)", "false"}, "ordered/writers", false},
 	{"C5 the position is kept", "core.replay_events", []string{"set position = r.position,", "set position = 0,"}, "replay_events/replay", false},

@@ -822,6 +822,7 @@ func TestDropAgainstSchedule(t *testing.T) {
 	for name, c := range map[string]struct{ first, second, code string }{
 		"drop waits for schedule": {schedule, drop, "NX203"},
 		"schedule waits for drop": {drop, schedule, "NX101"},
+		"drop waits for a delay":  {`select event_id::text from core.emit('shop', 'x', '1', '{"delay": "1 h"}')`, drop, "NX203"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := dbtest.New(t)

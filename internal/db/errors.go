@@ -22,6 +22,9 @@ const (
 	codeConnection    = "08006"
 )
 
+// codeRestart is Postgres's own code for a transaction that lost against another one.
+const codeRestart = "40001"
+
 // Error turns what a call of op under ctx returned into what the module returns:
 // a *[nexus.Error] if the server answered or the connection failed; the context's error, unwrapped, if ctx ended first; and
 // whatever else went wrong (a closed transaction, a value that does not scan) with op in front.
@@ -57,6 +60,11 @@ func refusal(q any, op string, pg *pgconn.PgError, err error) *nexus.Error {
 		e.Detail = "SQLSTATE " + pg.Code
 		e.Hint = "bring the schema up to the version of this program: nexus-node migrate up"
 	}
+	if vanished(pg) {
+		e.Code = codeRestart
+		e.Detail = "SQLSTATE " + pg.Code
+		e.Hint = "run the transaction again; what the call is about was dropped meanwhile, and that is then said by name"
+	}
 	// Postgres's own refusal has no hint; who may call a function is a matter of its duty.
 	if pg.Code == "42501" && pg.Routine == "aclcheck_error" && e.Hint == "" {
 		e.Hint = grantHint(op, pg, loginOf(q))
@@ -70,6 +78,18 @@ func misfit(pg *pgconn.PgError) bool {
 	switch pg.Code {
 	case "3F000", "42883", "42P01", "42703": // schema, function, table, column
 		return pg.Position > 0
+	}
+	return false
+}
+
+// vanished reports whether the call found something that was dropped before it could write to it: a queue with its table, a row of Nexus that another
+// one refers to.
+func vanished(pg *pgconn.PgError) bool {
+	switch pg.Code {
+	case "XX000":
+		return pg.Routine == "relation_open"
+	case "23503":
+		return pg.SchemaName == "core" || pg.SchemaName == "core_private"
 	}
 	return false
 }

@@ -7,6 +7,7 @@ declare
     v_queue  text;
     v_queues text[];
     v_held   boolean;
+    v_left   text[];
 begin
     perform core_private.require_admin(p_namespace);
     if p_confirm is distinct from p_namespace then
@@ -41,6 +42,8 @@ begin
         for update;
     -- Who parks holds a row of these and then waits for the queue; in another order the two would wait for each other.
     perform from core_private.parking k where k.queue_name = any (v_queues) order by k.queue_name for update;
+    -- Who emits with a delay holds a row of these, by the foreign key of core.delayed.
+    perform from core.queues q where q.queue_name = any (v_queues) order by q.queue_name for update;
     -- Emits into it wait for these locks and then find the queue gone, so that none slips in after the look below.
     foreach v_queue in array v_queues loop
         if to_regclass(core_private.queue_relation(v_queue)) is not null then
@@ -50,6 +53,19 @@ begin
     -- And whoever schedules an event, emits a broadcast or gives one up waits for this one; he has no cursor then.
     perform from core.namespaces n where n.namespace = p_namespace for update;
     if not coalesce(p_force, false) then
+        -- Who writes to lanes holds nothing of the namespace, so that he is waited for, and looked at after that.
+        if exists (
+            select from core.consumers c where c.namespace = p_namespace and c.kind in ('outbox', 'ordered')) then
+            v_left := core_private.await_enqueuers('1 s');
+        end if;
+        if v_left <> '{}' then
+            raise exception using errcode = 'NX203', column = 'p_namespace',
+                message = format(
+                    'namespace %s has lanes, and writers that may have enqueued to them have not committed: %s',
+                    quote_literal(p_namespace), array_to_string(v_left, ', ')),
+                hint = format('Wait until they have ended, or drop it with all it holds: '
+                    || 'select core.drop_namespace(%L, %L, true);', p_namespace, p_namespace);
+        end if;
         if exists (
                select
                  from core.delayed d
@@ -114,4 +130,4 @@ begin
     perform core_private.audit('drop_namespace', p_namespace, null, null,
         jsonb_build_object('force', coalesce(p_force, false)));
 end $$;
-comment on function core.drop_namespace(text, text, boolean) is 'Drops a namespace, its queues, consumers, nodes, scheduled events, dead letters and keys; its log rows stay until retention. p_confirm repeats the name. Refused while it holds undelivered or scheduled events, broadcasts that a node has not read, unresolved dead letters or runs of workflows that have not ended, unless p_force is true. Raises NX101, NX203, NX206, NX401; 55000 unless the transaction is read committed or p_force is true.';
+comment on function core.drop_namespace(text, text, boolean) is 'Drops a namespace, its queues, consumers, nodes, scheduled events, dead letters and keys; its log rows stay until retention. p_confirm repeats the name. Refused while it holds undelivered or scheduled events, broadcasts that a node has not read, unresolved dead letters or runs of workflows that have not ended, and, where it has lanes, while a transaction that has enqueued to any stays open for a second, unless p_force is true. What is enqueued while it is being dropped is lost with it, so producers are to be stopped before. Raises NX101, NX203, NX206, NX401; 55000 unless the transaction is read committed or p_force is true.';

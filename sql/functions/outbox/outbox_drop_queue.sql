@@ -9,6 +9,9 @@ declare
     v_left  text[];
 begin
     perform core_private.require_duty(p_namespace, 'operate');
+    if not v_force then
+        perform core_private.require_read_committed('core.outbox_drop_queue');
+    end if;
     perform core_private.lock_namespace(p_namespace, false);
     perform from core.namespaces n where n.namespace = p_namespace for no key update;
     select * into v_queue from core_private.outbox_named(p_namespace, p_queue, true);
@@ -31,4 +34,4 @@ begin
         jsonb_build_object('force', v_force)
         || case when v_left <> '{}' then jsonb_build_object('left', v_left) else '{}' end);
 end $$;
-comment on function core.outbox_drop_queue(text, text, boolean) is 'Drops an outbox queue; processors lose its lanes. Refused while it has messages that have not ended or unresolved dead letters, and while a transaction that has enqueued to any queue stays open for a second, unless p_force is true: the messages are lost then, and dead letters stay in the ledger. What it has is counted, to 10,000 of each: in the error or, with p_force, in a notice and the audit log. What is enqueued while it is being dropped is lost with it, so producers are to be stopped before. Raises NX101, NX115, NX213, NX401, NX402.';
+comment on function core.outbox_drop_queue(text, text, boolean) is 'Drops an outbox queue; processors lose its lanes. Refused while it has messages that have not ended or unresolved dead letters, and while a transaction that has enqueued to any queue stays open for a second, unless p_force is true: the messages are lost then, and dead letters stay in the ledger. What it has is counted, to 10,000 of each: in the error or, with p_force, in a notice and the audit log. What is enqueued while it is being dropped is lost with it, so producers are to be stopped before. Raises NX101, NX115, NX213, NX401, NX402; 55000 unless the transaction is read committed or p_force is true.';

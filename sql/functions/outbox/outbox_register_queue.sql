@@ -68,6 +68,8 @@ begin
         v_id, coalesce((p_options ->> 'strict')::boolean, false), coalesce(p_options ->> 'profile', 'default'),
         coalesce((p_options ->> 'max_body_bytes')::integer, 65536));
     perform core_private.cut_lanes(v_id, 1, p_lanes);
+    -- Of messages that were lost with a queue of this name, since they were enqueued while it was dropped.
+    delete from core.event_keys k where k.namespace = core_private.outbox_key(p_namespace, p_queue);
     perform core_private.make_lane_partitions(2);
     perform core_private.audit('outbox_register_queue', p_namespace, p_queue, null,
         jsonb_build_object('lanes', p_lanes, 'options', p_options));
