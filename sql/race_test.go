@@ -835,6 +835,28 @@ func TestDropAgainstSchedule(t *testing.T) {
 	}
 }
 
+// Whoever waits for a lane while its queue is dropped is told that it is gone.
+// holds: LN1 (a queue that is dropped)
+func TestDropAgainstUseOfItsLanes(t *testing.T) {
+	db := dbtest.New(t)
+	db.Namespace("shop")
+	for _, waiting := range []string{
+		`select core.lane_pause('shop', 'pay', 0, 'why')::text`,
+		`select core.lane_resume('shop', 'pay', 0, 'why')::text`,
+		`select core.lane_skip('shop', 'pay', 0, 'why')::text`,
+		`select core.outbox_repartition('shop', 'pay', 2)::text`,
+		`select core.outbox_enqueue('shop', 'pay', 'x', 't')::text`,
+		`select core.outbox_drop_queue('shop', 'pay', true)::text`,
+		`select token::text from core_node.fetch_lane((select max(lane_id) from core.lane_status where queue = 'pay'), 'n', 1, '1 min')`,
+	} {
+		db.Exec(`select core.outbox_register_queue('shop', 'pay', 1, '{"strict": true}')`)
+		_, _, err := secondWaitsFor[string, string](t, db, `select core.outbox_drop_queue('shop', 'pay')::text`, waiting, commit)
+		if pg, ok := errors.AsType[*pgconn.PgError](err); !ok || pg.Code != "NX115" {
+			t.Errorf("%s: %v, want NX115", waiting, err)
+		}
+	}
+}
+
 // O1: of two that schedule one id the second waits; it gets the same id if the first commits, and writes its own row if not.
 // holds: O1, others-unique
 func TestASecondScheduleWaitsForTheFirst(t *testing.T) {

@@ -27,8 +27,9 @@ begin
         raise notice using message = format('outbox queue %s of namespace %s is dropped although it has %s',
             quote_literal(p_queue), quote_literal(p_namespace), array_to_string(v_left, ', '));
     end if;
-    delete from core.consumers c where c.consumer_id = v_queue.consumer_id;
+    -- In the order in which who enqueues locks them.
     delete from core.event_keys k where k.namespace = core_private.outbox_key(p_namespace, p_queue);
+    delete from core.consumers c where c.consumer_id = v_queue.consumer_id;
     delete from core_private.wake_flags f where f.key = core_private.outbox_key(p_namespace, p_queue);
     perform core_private.audit('outbox_drop_queue', p_namespace, p_queue, null,
         jsonb_build_object('force', v_force)

@@ -16,8 +16,10 @@ begin
            state = p_lane.state, blocked_since = p_lane.blocked_since,
            token = p_lane.token, locked_by = p_lane.locked_by, locked_until = p_lane.locked_until
      where l.lane_id = p_lane.lane_id and l.ver = p_lane.ver;
-    if not found then
+    if p_lane.lane_id is null then -- it was dropped while its lock was waited for
+        perform core_private.fail_lane('p_lane_id', null);
+    elsif not found then
         raise exception using errcode = 'XX000', message = format('lane %s changed under its lock', p_lane.lane_id);
     end if;
 end $$;
-comment on function core_private.store_lane(core_private.lanes) is 'Writes a new version of a lane that the caller has locked.';
+comment on function core_private.store_lane(core_private.lanes) is 'Writes a new version of a lane that the caller has locked. Raises NX115.';
