@@ -140,7 +140,7 @@ func (r *run) abilities(p *plan) (can work.Abilities) {
 	for _, s := range r.services {
 		s.mu.Lock()
 		can.Types, can.Consumers = append(can.Types, s.can.Types...), append(can.Consumers, s.can.Consumers...)
-		can.Workflows = append(can.Workflows, s.can.Workflows...)
+		can.Workflows, can.Queues = append(can.Workflows, s.can.Workflows...), append(can.Queues, s.can.Queues...)
 		s.mu.Unlock()
 	}
 	return can

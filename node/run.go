@@ -311,7 +311,7 @@ func (r *run) register(ctx context.Context, p *plan) error {
 		return err
 	}
 	r.registered.Store(true)
-	if len(can.Workflows) > 0 {
+	if len(can.Workflows)+len(can.Queues) > 0 {
 		if known, err := r.member.Replace(ctx, can); err != nil || !known {
 			r.untold.Store(true) // the next heartbeat says it
 			return err

@@ -37,14 +37,22 @@ func child(url, mode string) error {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
 		}
-		return note(ctx, tx, m)
+		if err := note(ctx, tx, m); err != nil || mode != "long" {
+			return err
+		}
+		_, err := tx.Exec(ctx, "lock table public.gate in share mode")
+		return err
 	})
+	lease := childLease
+	if mode == "long" {
+		lease = 12 * time.Hour
+	}
 	if mode == "leased" {
 		p = outbox.HandleLeased("pay", func(ctx context.Context, m *outbox.Item) error {
 			return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error { return note(ctx, tx, m) })
 		})
 	}
-	n := node.New(pool, node.Config{Namespace: ns, Lease: childLease, Poll: 20 * time.Millisecond})
+	n := node.New(pool, node.Config{Namespace: ns, Lease: lease, Poll: 20 * time.Millisecond})
 	n.Add(p)
 	return n.Run(ctx)
 }
@@ -228,6 +236,52 @@ func TestAMessageThatKills(t *testing.T) {
 	}
 	if n := p.died(); n > 10 {
 		t.Errorf("it killed %d processes", n)
+	}
+}
+
+// A process is killed, and another one frozen, while it has a lane whose lease is long. Its messages wait until it counts as lost, and no longer. The frozen
+// one goes on after that, and what it wrote is undone.
+// holds: LN5 (processes that are gone)
+func TestLanesOfDeadProcesses(t *testing.T) {
+	t.Parallel()
+	for _, end := range []os.Signal{syscall.SIGKILL, syscall.SIGSTOP} {
+		t.Run(end.String(), func(t *testing.T) {
+			t.Parallel()
+			db := newDB(t)
+			db.Exec("create table public.gate (); grant all on public.gate to public")
+			register(t, db, "pay", 1, &outbox.QueueOptions{Retry: nexus.RetryPolicy{MaxAttempts: 5, Base: time.Millisecond, Max: time.Millisecond}})
+			gate, err := db.Owner.Begin(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = gate.Rollback(context.WithoutCancel(t.Context())) }()
+			if _, err := gate.Exec(t.Context(), "lock table public.gate in access exclusive mode"); err != nil {
+				t.Fatal(err)
+			}
+			p := &process{db: db, mode: "long"}
+			if err := p.begin(); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = p.cmd.Process.Kill(); _ = p.cmd.Wait() })
+			enqueue(t, db, "pay", "1")
+			db.Wait("select locked_until > core.now() + interval '11 hours' from core.lane_status")
+			db.Wait("select exists (select from pg_locks where not granted and relation = 'public.gate'::regclass)")
+			p.signal(end)
+			db.Exec("update nexus_test.clock set shift = '91 s'")
+			db.Exec("select core_node.reap_nodes()")
+			start(t, db, node.Config{Poll: 20 * time.Millisecond}, outbox.Handle("pay", note))
+			db.Wait("select seq = 1 from core.lane_status")
+			if err := gate.Rollback(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if end == syscall.SIGSTOP {
+				p.signal(syscall.SIGCONT)
+			}
+			db.Wait("select not exists (select from pg_locks where relation = 'public.gate'::regclass)") // it has it until its transaction ends
+			if got := dbtest.Get[string](db, "select string_agg(seq || ' ' || body || ' ' || attempt, ', ') from public.effect"); got != "1 1 2" {
+				t.Errorf("got %s", got)
+			}
+		})
 	}
 }
 

@@ -143,6 +143,15 @@ func Pause(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, queue string, 
 	return paused, err
 }
 
+// Release takes a lane from whoever holds it, before its lease ends, and returns which node that was, "" if nobody held it. What was in hand comes
+// again and has used no attempt; who had it settles nothing any more. It is meant for nodes that are gone or hang: what the handler of one that lives
+// does outside of the database goes on until the node renews its leases.
+func Release(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, queue string, lane int, reason string) (node string, err error) {
+	err = db.Call(ctx, q, "lane_release", "select coalesce(core.lane_release($1::text, $2::text, $3::text::int, nullif($4::text, '')), '')",
+		[]any{string(ns), queue, fmt.Sprint(lane), reason}, &node)
+	return node, err
+}
+
 // Resume has a lane go on that was paused, has halted, or waits for an attempt, and reports whether it did not go on already.
 func Resume(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, queue string, lane int, reason string) (resumed bool, err error) {
 	err = db.Call(ctx, q, "lane_resume", "select core.lane_resume($1::text, $2::text, $3::text::int, nullif($4::text, ''))",

@@ -13,6 +13,7 @@ import (
 	"github.com/nexuspg/nexus/internal/db"
 	"github.com/nexuspg/nexus/internal/places"
 	"github.com/nexuspg/nexus/internal/svc"
+	"github.com/nexuspg/nexus/internal/work"
 )
 
 const (
@@ -195,6 +196,9 @@ func (r *runner) work(ctx context.Context) error {
 func (r *runner) serve(ctx context.Context, found func()) error {
 	of, key, err := r.p.settings(ctx, r.h)
 	if err != nil {
+		return err
+	}
+	if err := r.h.Can(ctx, work.Abilities{Queues: []string{r.p.queue}}); err != nil {
 		return err
 	}
 	found()

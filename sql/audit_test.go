@@ -36,6 +36,7 @@ var asked = map[string]struct{ before, call, as string }{
 	"drop_webhook":        {as: "drop_consumer"},
 	"enable_trigger":      {before: `update core.triggers set enabled = false where namespace = {namespace}`, as: "by hand enable_trigger"},
 	"hand_over_triggers":  {before: `create role t_every in role nexus_operator, nexus_consumer, nexus_producer`, call: `select core.hand_over_triggers(session_user, 't_every', {namespace})`},
+	"lane_release":        {before: `select core_node.fetch_lane({lane}, 'every', 1, '1 h')`},
 	"lane_resume":         {before: `select core.lane_pause({namespace}, 'spareoutbox', 0)`, as: "lane_pause lane_resume"},
 	"lane_skip":           {before: `select core_node.fetch_lane({lane}, 'every', 1, '1 h'); update core_private.lanes set locked_until = core.now() where token is not null`},
 	"resolve_dead_letter": {as: "resolve_dead_letters"},

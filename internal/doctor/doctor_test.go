@@ -187,6 +187,10 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 			Warn, "shop/moves lane 1: paused", "select core.lane_resume('shop', 'moves', 1);"},
 		{"lanes", `select core.create_namespace('shop'); select core.outbox_register_queue('shop', 'moves', 1); select core.outbox_enqueue('shop', 'moves', 'x', 'text/plain');
 			update core_private.lanes set attempts = 3, last_error = 'boom', blocked_since = core.now() - interval '6 min'`, Warn, "shop/moves lane 0: message 1 failed: boom", "core.lane_skip"},
+		{"lanes", `select core.create_namespace('shop'); select core.outbox_register_queue('shop', 'moves', 1); select core.outbox_enqueue('shop', 'moves', 'x', 'text/plain');
+			update core_private.lane_messages set created_at = core.now() - interval '61 s'`, Warn, "shop/moves: no live node works the queue, and messages wait in 1 lane", "start a node with a processor of queue moves of namespace shop"},
+		{"lanes", `select core.create_namespace('shop'); select core.create_consumer('shop', 'ledger', '{a}', '{"kind": "ordered", "lanes": 1}'); select core.emit('shop', 'a');
+			update core_private.lane_messages set created_at = core.now() - interval '61 s'`, Warn, "shop/ledger: no live node handles a, and messages wait in 1 lane", "start a node that handles it for consumer ledger of namespace shop"},
 		{"lanes", `select core.create_namespace('shop'); select core.outbox_register_queue('shop', 'moves', 1); update core_private.lanes set cluster = 42`,
 			Broken, "shop/moves was restored from another server", "select core.lanes_rebase();"},
 		{"lanes", `select core.create_namespace('shop'); select core.outbox_register_queue('shop', 'moves', 1); update core_private.lane_partitions p set xid = '3', full_at = core.now() - interval '2 h',

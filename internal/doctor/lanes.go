@@ -11,22 +11,33 @@ import (
 // A message that fails for so long keeps all behind it waiting for too long.
 const laneBlocked = 5 * time.Minute
 
+// What waits for so long for a node that does it waits for one that was forgotten, or is gone.
+const laneAlone = time.Minute
+
 // A partition that is full for so long and has its messages yet is kept by something that does not end by itself.
 const partitionKept = time.Hour
 
-// lookLanes looks for lanes that stand still.
+// lookLanes looks for lanes that stand still, and for queues that nobody works.
 func lookLanes(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 	type lane struct {
 		Namespace, Queue, Lane string
-		Foreign                bool
-		Why, Error, At         string
+		Foreign, Alone         bool // Alone: no live node does it, and Lanes are how many wait for one
+		Lanes                  int
+		Ordered                bool
+		Why, Error             string
 	}
-	bad, err := records[lane](ctx, pool, `select s.namespace, s.queue, s.lane::text, coalesce(s.why like 'restored%', false) as foreign, s.why,
-			coalesce(pg_catalog.left(s.last_error, 100), '') as error,
-			pg_catalog.format('%L, %L, %s', s.namespace, s.queue, s.lane) as at
-		  from core.lane_status s
-		 where s.why is not null and (s.state <> 'active' or s.why like 'restored%' or s.blocked_since < core.now() - $1::interval)
-		 order by 4 desc, s.blocked_since, 1, 2, s.lane limit 100`, laneBlocked)
+	bad, err := records[lane](ctx, pool, `with s as materialized (
+			select l.*, l.why like 'restored%' as foreign_server, l.why like 'no live node %' as alone from core.lane_status l where l.why is not null)
+		select * from (
+			select s.namespace, s.queue, s.lane::text, s.foreign_server, false, 0, false, s.why, coalesce(pg_catalog.left(s.last_error, 100), '')
+			  from s where not s.alone and (s.state <> 'active' or s.foreign_server or s.blocked_since < core.now() - $1::interval)
+			 order by s.foreign_server desc, s.blocked_since, s.namespace, s.queue, s.lane limit 100) b
+		 union all
+		select * from (
+			select s.namespace, s.queue, pg_catalog.min(s.lane)::text, false, true, pg_catalog.count(*)::int, c.kind = 'ordered', s.why, ''
+			  from s join core.consumers c on c.namespace = s.namespace and c.name = s.queue
+			 where s.alone and s.lag_time > $2::interval group by s.namespace, s.queue, s.why, c.kind
+			 order by s.namespace, s.queue, s.why limit 100) a`, laneBlocked, laneAlone)
 	if err != nil {
 		return finding{}, err
 	}
@@ -38,17 +49,28 @@ func lookLanes(ctx context.Context, pool *pgxpool.Pool) (finding, error) {
 			"%s/%s was restored from another server, and no lane of it is handed out", bad[0].Namespace, bad[0].Queue), nil
 	}
 	var found []string
-	for _, l := range bad {
+	var lines mend
+	for i, l := range bad {
+		switch {
+		case l.Alone:
+			found = append(found, fmt.Sprintf("%s/%s: %s, and messages wait in %s", l.Namespace, l.Queue, l.Why, plural(l.Lanes, "lane")))
+			if l.Ordered {
+				lines = append(lines, advice("start a node that handles it for consumer %s of namespace %s", l.Queue, l.Namespace))
+				continue
+			}
+			lines = append(lines, advice("start a node with a processor of queue %s of namespace %s", l.Queue, l.Namespace))
+			continue
+		case i == 0:
+			lines = append(lines, advice("mend the handler; then have the lane go on, or make a dead letter of the message that it stands at with core.lane_skip"),
+				statement("select core.lane_resume(%s, %s, %s); -- as a member of nexus_operator", literal(l.Namespace), literal(l.Queue), l.Lane))
+		}
 		text := fmt.Sprintf("%s/%s lane %s: %s", l.Namespace, l.Queue, l.Lane, l.Why)
 		if l.Error != "" {
 			text += ": " + l.Error
 		}
 		found = append(found, text)
 	}
-	return warn(mend{
-		advice("mend the handler; then have the lane go on, or make a dead letter of the message that it stands at with core.lane_skip"),
-		statement("select core.lane_resume(%s); -- as a member of nexus_operator", bad[0].At),
-	}, "%s", some(found)), nil
+	return warn(lines, "%s", some(found)), nil
 }
 
 // lookLanePartitions looks for partitions that can't be dropped.

@@ -145,6 +145,7 @@ var All = map[string]Function{
 	"outbox_pace":           {By: ByName, Arguments: map[string]string{"p_queue": "'spareoutbox'"}},
 	"lanes_due":             {By: ByName, Arguments: map[string]string{"p_queue": "'spareoutbox'"}},
 	"lane_pause":            {By: ByName, Arguments: map[string]string{"p_queue": "'spareoutbox'", "p_lane": "0"}},
+	"lane_release":          {By: ByName, Arguments: map[string]string{"p_queue": "'spareoutbox'", "p_lane": "0"}},
 	"lane_resume":           {By: ByName, Arguments: map[string]string{"p_queue": "'spareoutbox'", "p_lane": "0"}},
 	"lane_skip":             {By: ByName, Arguments: map[string]string{"p_queue": "'spareoutbox'", "p_lane": "0"}},
 	"outbox_repartition":    {By: ByName, Arguments: map[string]string{"p_queue": "'spareordered'", "p_lanes": "3"}},

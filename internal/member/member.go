@@ -101,8 +101,8 @@ func (m *Member) Replace(ctx context.Context, can work.Abilities) (known bool, e
 	ctx, cancel := context.WithTimeout(ctx, heartbeatTimeout)
 	defer cancel()
 	err = db.Call(ctx, m.Pool, "replace_capabilities",
-		`select core_node.replace_capabilities($1::text, $2::text::uuid, $3::text[], $4::text[], $5::text[])`,
-		[]any{m.ID(), m.Incarnation().String(), all(can.Types), all(can.Consumers), all(can.Workflows)}, &known)
+		`select core_node.replace_capabilities($1::text, $2::text::uuid, $3::text[], $4::text[], $5::text[], $6::text[])`,
+		[]any{m.ID(), m.Incarnation().String(), all(can.Types), all(can.Consumers), all(can.Workflows), all(can.Queues)}, &known)
 	return known, err
 }
 

@@ -53,7 +53,7 @@ func Register(reg prometheus.Registerer) (*Metrics, error) {
 	for _, d := range []telemetry.Metric{
 		telemetry.EventsEmitted, telemetry.HeartbeatAge, telemetry.FetchAge, telemetry.Ready, telemetry.HandlersStuck, telemetry.QueueMessages,
 		telemetry.QueueOldest, telemetry.QueuesLost, telemetry.DeadLetters, telemetry.DeadLettersClaimed, telemetry.AbandonedExecutions, telemetry.Triggers, telemetry.TriggerDrops, telemetry.BroadcastLag, telemetry.BroadcastsMissed,
-		telemetry.WorkflowRuns, telemetry.WorkflowDueLag, telemetry.WorkflowStranded, telemetry.WorkflowParked, telemetry.LaneLag, telemetry.LaneLagSeconds, telemetry.LanesBlocked, telemetry.LaneBlocked, telemetry.LanePartitions, telemetry.SweepAge, telemetry.SweepInterval, telemetry.SweepFailures, telemetry.SampleAge,
+		telemetry.WorkflowRuns, telemetry.WorkflowDueLag, telemetry.WorkflowStranded, telemetry.WorkflowParked, telemetry.LaneLag, telemetry.LaneLagSeconds, telemetry.LanesBlocked, telemetry.LaneStranded, telemetry.LaneBlocked, telemetry.LanePartitions, telemetry.SweepAge, telemetry.SweepInterval, telemetry.SweepFailures, telemetry.SampleAge,
 	} {
 		m.asked[d.Name] = prometheus.NewDesc(d.Name, d.Help, d.Labels, nil)
 	}

@@ -75,6 +75,7 @@ type sample struct {
 		Messages       float64 `json:"messages"`
 		LagSeconds     float64 `json:"lag_seconds"`
 		Blocked        float64 `json:"blocked"`
+		Stranded       float64 `json:"stranded"`
 		BlockedSeconds float64 `json:"blocked_seconds"`
 	} `json:"lanes"`
 	LanePartitions float64 `json:"lane_partitions"`
@@ -194,6 +195,7 @@ func (m *Metrics) collectNodes(ch chan<- prometheus.Metric) {
 			gauge(telemetry.LaneLag, l.Messages, name, l.Consumer)
 			gauge(telemetry.LaneLagSeconds, l.LagSeconds, name, l.Consumer)
 			gauge(telemetry.LanesBlocked, l.Blocked, name, l.Consumer)
+			gauge(telemetry.LaneStranded, l.Stranded, name, l.Consumer)
 			gauge(telemetry.LaneBlocked, l.BlockedSeconds, name, l.Consumer)
 		}
 		if sweeps == nil || since < newest {

@@ -130,6 +130,8 @@ var (
 		"Age of the oldest message at which a lane of a consumer stands; 0 where none waits.", nil}
 	LanesBlocked = Metric{"nexus_lanes_blocked", Gauge, perConsumer,
 		"Lanes that do not go on: their next message has failed, they are paused or have halted, or they were restored from another server.", nil}
+	LaneStranded = Metric{"nexus_lane_messages_stranded", Gauge, perConsumer,
+		"Messages of an outbox queue that no live node works, and nobody else either, once one has waited for a minute; 10,001 means that many or more. core.lane_status says why.", nil}
 	LaneBlocked = Metric{"nexus_lane_blocked_seconds", Gauge, perConsumer,
 		"How long the lane has not gone on that was stopped first by a failure or a pause; 0 where none is.", nil}
 	LanePartitions = Metric{"nexus_lane_partitions_held", Gauge, nil,
@@ -151,6 +153,6 @@ func Metrics() []Metric {
 		HandlerDuration, HandlersRunning, PickupLag, ClaimBatch, LaneMessages, Requests, RequestDuration, StepDuration,
 		HeartbeatAge, FetchAge, Ready, HandlersStuck,
 		QueueMessages, QueueOldest, QueuesLost, DeadLetters, DeadLettersClaimed, AbandonedExecutions, Triggers, TriggerDrops, BroadcastLag, BroadcastsMissed,
-		WorkflowRuns, WorkflowDueLag, WorkflowStranded, WorkflowParked, LaneLag, LaneLagSeconds, LanesBlocked, LaneBlocked, LanePartitions, SweepAge, SweepInterval, SweepFailures, SampleAge,
+		WorkflowRuns, WorkflowDueLag, WorkflowStranded, WorkflowParked, LaneLag, LaneLagSeconds, LanesBlocked, LaneStranded, LaneBlocked, LanePartitions, SweepAge, SweepInterval, SweepFailures, SampleAge,
 	}
 }

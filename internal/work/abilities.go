@@ -5,4 +5,5 @@ type Abilities struct {
 	Types     []string // patterns of event types
 	Consumers []string // for each of the types the consumer that it is handled for
 	Workflows []string
+	Queues    []string // outbox queues
 }

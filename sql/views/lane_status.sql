@@ -7,6 +7,9 @@ select c.namespace, c.name as queue, l.lane, l.lane_id, l.state, l.seq,
             when l.foreign_server then 'restored: core.lanes_rebase() has to run'
             when l.state = 'halted' then 'halted at message ' || l.seq + 1
             when l.state = 'paused' then 'paused'
+            when l.pending > 0 and not l.waits and l.oldest < u.before and l.next_at < u.before
+                 and (l.locked_until < u.before) is not false
+            then 'no live node works the queue'
             when l.attempts > 0 then format('message %s failed', l.seq + 1)
             when l.suspect_until > l.seq then format('one of %s to %s failed', l.seq + 1, l.suspect_until)
             when l.waits and b.consumer_id is not null then 'waits for the log'
@@ -21,6 +24,7 @@ select c.namespace, c.name as queue, l.lane, l.lane_id, l.state, l.seq,
  cross join lateral (select case c.kind when 'ordered' then 'consumer' else 'queue' end as name) x
   left join lateral (
     select c.consumer_id from core_private.backfills_of(c.consumer_id) f where f.state <> 'done') b on true
+ cross join lateral core_private.unworked_before(c.consumer_id) u(before)
  cross join lateral core_private.lane_states(c.consumer_id, 10001) l
  where c.kind in ('outbox', 'ordered')
    and c.namespace = any ((select core_private.namespaces_read_by(current_user))::text[]);

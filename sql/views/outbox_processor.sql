@@ -9,4 +9,4 @@ comment on column core.outbox_processor.processed_seq is 'The number of the last
 comment on column core.outbox_processor.attempts is 'How often the next one has failed.';
 comment on column core.outbox_processor.last_error is 'Of the last failure, while it is not overcome.';
 comment on column core.outbox_processor.locked_by is 'The node that holds the lane, or held it last.';
-comment on column core.outbox_processor.locked_until is 'When its lease ends or ended; NULL: nobody holds it.';
+comment on column core.outbox_processor.locked_until is 'When its lease ends or ended; NULL: it was given back.';

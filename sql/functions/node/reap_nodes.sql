@@ -6,7 +6,7 @@ as $$
 declare
     v_now  timestamptz := core_private.now();
     v_closed text[] := core_private.closed_namespaces();
-    v_lost integer;
+    v_lost text[];
 begin
     with lost as (
         update core.nodes n
@@ -26,9 +26,12 @@ begin
          using core.nodes n
          where n.node_id = c.node_id and n.namespace <> all (v_closed)
            and (n.state in ('stopped', 'lost') or n.node_id in (select l.node_id from lost l)))
-    select count(*)::integer
+    select array_agg(l.node_id)
       into v_lost
-      from lost;
-    return v_lost;
+      from lost l;
+    if v_lost is not null then
+        perform core_private.end_leases_of_nodes(v_lost, v_now);
+    end if;
+    return coalesce(cardinality(v_lost), 0);
 end $$;
-comment on function core_node.reap_nodes() is 'Marks nodes lost that missed three heartbeats, up to 1,000 a call, and none of a restricted namespace in which the caller may neither consume nor operate; returns how many. Leases end by their own time.';
+comment on function core_node.reap_nodes() is 'Marks nodes lost that missed three heartbeats, up to 1,000 a call, and none of a restricted namespace in which the caller may neither consume nor operate; returns how many. The leases of lanes that they hold end with that; others end by their own time.';

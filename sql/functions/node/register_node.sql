@@ -81,6 +81,8 @@ begin
         v_n := v_n + 1;
         v_id := p_node_id || '-' || v_n;
     end loop;
+    -- The life of before, if this is not the first one.
+    perform core_private.end_leases_of_nodes(array[v_id], v_now);
     update core.nodes n
        set namespace = p_namespace,
            display_name = p_info ->> 'display_name', description = p_info ->> 'description',
@@ -98,4 +100,4 @@ begin
           from core.nodes n
          where n.node_id = v_id;
 end $$;
-comment on function core_node.register_node(text, text, boolean, text[], jsonb, text[]) is 'For nodes: registers under p_node_id, with the event types (patterns) it handles, for the consumer default or for those of p_consumers, which is parallel to p_types; returns its incarnation. A live twin, or any node of a namespace that is closed to the caller, is NX204 if the id was given, else the id is numbered; one of the same login and host whose session is gone was killed and is no twin, nor is one whose process the caller found gone (core_node.node_process). With p_info.broadcasts, an array of patterns, it has a cursor over the broadcasts of its namespace, or goes on with the one it had. Raises NX006, NX008, NX101, NX102, NX204, NX401, NX402.';
+comment on function core_node.register_node(text, text, boolean, text[], jsonb, text[]) is 'For nodes: registers under p_node_id, with the event types (patterns) it handles, for the consumer default or for those of p_consumers, which is parallel to p_types; returns its incarnation. A live twin, or any node of a namespace that is closed to the caller, is NX204 if the id was given, else the id is numbered; one of the same login and host whose session is gone was killed and is no twin, nor is one whose process the caller found gone (core_node.node_process). Lanes that an earlier life under the id holds are free with that. With p_info.broadcasts, an array of patterns, it has a cursor over the broadcasts of its namespace, or goes on with the one it had. Raises NX006, NX008, NX101, NX102, NX204, NX401, NX402.';

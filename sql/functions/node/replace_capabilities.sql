@@ -1,5 +1,6 @@
 create or replace function core_node.replace_capabilities(
-    p_node_id text, p_incarnation uuid, p_types text[], p_consumers text[] = null, p_workflows text[] = null)
+    p_node_id text, p_incarnation uuid, p_types text[], p_consumers text[] = null, p_workflows text[] = null,
+    p_queues text[] = null)
 returns boolean
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -20,7 +21,7 @@ begin
     end if;
     -- As in register_node: not beside a drop of the namespace, which takes its rows in another order.
     perform core_private.lock_namespace(v_namespace, false);
-    perform core_private.check_capabilities(v_namespace, p_types, v_consumers, p_workflows);
+    perform core_private.check_capabilities(v_namespace, p_types, v_consumers, p_workflows, p_queues);
     perform
        from core.nodes n
       where n.node_id = p_node_id and n.incarnation = p_incarnation
@@ -30,7 +31,8 @@ begin
         return false;
     end if;
     perform core_private.put_capabilities(
-        p_node_id, p_incarnation, v_namespace, p_types, v_consumers, coalesce(p_workflows, '{}'));
+        p_node_id, p_incarnation, v_namespace, p_types, v_consumers, coalesce(p_workflows, '{}'),
+        coalesce(p_queues, '{}'));
     return true;
 end $$;
-comment on function core_node.replace_capabilities(text, uuid, text[], text[], text[]) is 'For nodes: what a node that runs can do from now on, in place of what it said before: event types (patterns), for the consumer default or for those of p_consumers, which is parallel to p_types, and workflows. What was parked for want of these types comes back, as after a registration. False when the node is unknown, has ended, was marked lost or was superseded by a later incarnation; nothing is changed then, and one that lives must register anew. Raises NX006, NX008, NX101, NX102, NX401, NX402.';
+comment on function core_node.replace_capabilities(text, uuid, text[], text[], text[], text[]) is 'For nodes: what a node that runs can do from now on, in place of what it said before: event types (patterns), for the consumer default or for those of p_consumers, which is parallel to p_types, workflows, and outbox queues whose lanes it works. What was parked for want of these types comes back, as after a registration. False when the node is unknown, has ended, was marked lost or was superseded by a later incarnation; nothing is changed then, and one that lives must register anew. Raises NX006, NX008, NX101, NX102, NX401, NX402.';

@@ -102,6 +102,7 @@ begin
                 v_lane.locked_until := v_now + p_lease;
                 exit;
             end if;
+            v_lane.locked_until := v_now; -- somebody was here: see unworked_before
             v_lane.done := v_lane.cur;
             v_lane.done_floor := v_lane.cur_floor;
             v_lane.done_next := v_lane.cur_next;

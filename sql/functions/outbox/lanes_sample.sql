@@ -28,6 +28,7 @@ begin
         select coalesce(jsonb_agg(
                    jsonb_build_object(
                        'consumer', c.name, 'messages', n.messages, 'blocked', s.blocked,
+                       'stranded', case when o.stranded then n.messages else 0 end,
                        'lag_seconds', greatest(coalesce(extract(epoch from v_now - o.oldest), 0), 0),
                        'blocked_seconds', greatest(coalesce(extract(epoch from v_now - s.blocked_since), 0), 0))
                    order by c.name), '[]')
@@ -40,8 +41,11 @@ begin
                from lane x
               where x.consumer_id = c.consumer_id) s
          cross join lateral (
-             select min(p.created_at) as oldest
-               from works x
+             select min(p.created_at) as oldest,
+                    coalesce(bool_or(p.created_at < u.before and (x.l).state = 'active' and (x.l).next_at < u.before
+                                     and ((x.l).locked_until < u.before) is not false), false) as stranded
+               from core_private.unworked_before(c.consumer_id) u(before)
+              cross join works x
               cross join lateral core_private.pending_in_lane(x.l, 1) p
               where x.consumer_id = c.consumer_id) o
          cross join lateral (
@@ -54,4 +58,4 @@ begin
                   limit 10001) y) n
          where c.namespace = p_namespace and s.lanes > 0);
 end $$;
-comment on function core_private.lanes_sample(text) is 'The lanes of a namespace by consumer: messages that have not ended (up to 10,001), the age of the oldest, how many lanes do not go on, and for how long.';
+comment on function core_private.lanes_sample(text) is 'The lanes of a namespace by consumer: messages that have not ended (up to 10,001), the age of the oldest, how many lanes do not go on, and for how long, and how many of the messages wait for want of a processor.';

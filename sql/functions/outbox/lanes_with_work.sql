@@ -32,7 +32,7 @@ begin
                   limit 1) v
              where c.consumer_id = p_consumer_id and (p_lanes is null or c.lane_id = any (p_lanes))
                and (p_any or c.generation <= v_open and v.state = 'active'))
-        select f.lane_id, f.lane, greatest(f.next_at, f.locked_until)
+        select f.lane_id, f.lane, greatest(f.next_at, case when f.token is not null then f.locked_until end)
           from free f
          where f.cur is not null -- whether anything is left of that is for who holds the lane to say
             or exists (

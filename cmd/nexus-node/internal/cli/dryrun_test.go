@@ -54,6 +54,7 @@ func TestDryRunsSaySo(t *testing.T) {
 		"unwatch":            "public.watched",
 		"handler drop":       "-n shop go:spare",
 		"outbox drop":        "-n shop jobs --confirm jobs --force",
+		"outbox release":     "-n shop jobs 0",
 		"outbox skip":        "-n shop jobs 0 --reason x",
 		"outbox repartition": "-n shop jobs --lanes 2",
 		"outbox replay":      "-n shop jobs --from beginning",

@@ -18,9 +18,9 @@ func newOutbox(s *session) *cobra.Command {
 		Short:   "Register outbox queues, put messages on them, look at their lanes and have these go on",
 		Example: "  nexus-node outbox lanes -n shop payments",
 	}, newOutboxQueues(s), newOutboxLanes(s), newOutboxPartitions(s), newOutboxRegister(s), newOutboxEnqueue(s),
-		newLaneSwitch(s, "pause", nil, "Let nobody take up more messages of a lane", "paused", "was paused", outbox.Pause),
-		newLaneSwitch(s, "resume", []string{"release"}, "Have a lane go on that was paused, has halted, or waits for an attempt", "resumed", "went on", outbox.Resume),
-		newLaneSkip(s), newOutboxRepartition(s), newOutboxReplay(s), newOutboxDrop(s), newOutboxRebase(s))
+		newLaneSwitch(s, "pause", "Let nobody take up more messages of a lane", "paused", "was paused", outbox.Pause),
+		newLaneSwitch(s, "resume", "Have a lane go on that was paused, has halted, or waits for an attempt", "resumed", "went on", outbox.Resume),
+		newLaneRelease(s), newLaneSkip(s), newOutboxRepartition(s), newOutboxReplay(s), newOutboxDrop(s), newOutboxRebase(s))
 }
 
 func newOutboxQueues(s *session) *cobra.Command {
@@ -166,13 +166,12 @@ func laneOf(cmd *cobra.Command, arg string) (int, error) {
 
 // newLaneSwitch is pause or resume: done says that it was done, was that there was nothing to do.
 func newLaneSwitch(
-	s *session, verb string, aliases []string, short, done, was string,
+	s *session, verb, short, done, was string,
 	do func(ctx context.Context, q nexus.DBTX, ns nexus.Namespace, queue string, lane int, reason string) (bool, error),
 ) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use:     verb + " QUEUE LANE",
-		Aliases: aliases,
 		Short:   short,
 		Example: "  nexus-node outbox " + verb + " -n shop payments 3 --reason 'ticket 812'",
 		Args:    cobra.ExactArgs(2),
@@ -191,6 +190,46 @@ func newLaneSwitch(
 		},
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for the audit log")
+	return cmd
+}
+
+func newLaneRelease(s *session) *cobra.Command {
+	var (
+		reason string
+		dryRun bool
+	)
+	cmd := &cobra.Command{
+		Use:   "release QUEUE LANE",
+		Short: "Take a lane from the node that holds it, before its lease ends",
+		Long: `Take a lane from the node that holds it, before its lease ends: for one that is gone, or hangs. The lanes of a node that is lost are free
+by themselves, after three heartbeats. What was in hand comes again and has used no attempt, and the node can settle nothing of it any more. But
+if its handler runs on, what that does outside of the database may be done twice. A lane that is paused or has halted stays so: that is for
+outbox resume.
+
+--dry-run does it in a transaction and rolls that back.`,
+		Example: `  nexus-node outbox release -n shop payments 3 --dry-run
+  nexus-node outbox release -n shop payments 3 --reason 'host is down, ticket 812'`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			n, err := laneOf(cmd, args[1])
+			if err != nil {
+				return err
+			}
+			return s.inNamespace(cmd, func(c *client) error {
+				var node string
+				release := func(q nexus.DBTX) (err error) {
+					node, err = outbox.Release(c.ctx(), q, c.namespace(), args[0], n, reason)
+					return err
+				}
+				if err := c.change(dryRun, release); err != nil {
+					return err
+				}
+				return s.printDone(deed{"lane", args[0] + " " + args[1], would(dryRun, either(node != "", "taken from "+node, "left as it is, since nobody holds it")), dryRun})
+			})
+		},
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "why, for the audit log")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "do it, say what happened, and roll back")
 	return cmd
 }
 

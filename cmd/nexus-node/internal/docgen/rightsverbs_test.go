@@ -78,7 +78,7 @@ var verbs = map[string]verb{
 	"node drain": {args: "{node}", before: awake}, "node forget": {args: "{node}", before: awake},
 	"ingress create": {args: "everytoken"}, "ingress list": {}, "ingress revoke": {args: "sparetoken --dry-run"},
 	"outbox list": {}, "outbox lanes": {args: "spareoutbox"}, "outbox partitions": {}, "outbox register": {args: "everyoutbox --lanes 1"}, "outbox enqueue": {args: "spareoutbox x"},
-	"outbox pause": {args: "spareoutbox 0"}, "outbox resume": {args: "spareoutbox 0"}, "outbox skip": {args: "spareoutbox 0 --reason x --dry-run"},
+	"outbox pause": {args: "spareoutbox 0"}, "outbox resume": {args: "spareoutbox 0"}, "outbox release": {args: "spareoutbox 0 --dry-run"}, "outbox skip": {args: "spareoutbox 0 --reason x --dry-run"},
 	"outbox drop": {args: "spareoutbox2 --confirm spareoutbox2 --force --dry-run"}, "outbox rebase": {},
 	"outbox repartition": {args: "spareordered --lanes 3 --dry-run"}, "outbox replay": {args: "spareoutbox --from beginning --dry-run"},
 	"workflow list": {}, "workflow definitions": {}, "workflow show": {args: "{run}"}, "workflow start": {args: "spareflow"},
