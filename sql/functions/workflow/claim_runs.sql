@@ -86,7 +86,7 @@ begin
                    from core_private.workflow_journal y
                   where y.run_id = u.run_id) j
              where c.ctid = u.ctid and c.state in ('R', 'U') and c.cancel is null
-               and (c.token is null or c.deaths < 10)
+               and c.deaths < 5
             returning c.run_id, c.path, c.def_id, c.epoch, c.token, c.pos, c.attempt, c.deaths,
                    case c.state when 'U' then 'undo' else 'run' end, case c.state when 'U' then c.wait_key end,
                    w.workflow, w.input, w.depth, w.correlation_id, w.created_at, j.results, j.pending, j.failed,
@@ -117,8 +117,7 @@ begin
                    bool_or(x.odd) as odd
               into v_some
               from (select c.run_id, c.path, c.due_at,
-                           c.state in ('T', 'W') or c.cancel is not null
-                           or c.token is not null and c.deaths >= 10 as odd
+                           c.state in ('T', 'W') or c.cancel is not null or c.deaths >= 5 as odd
                       from core_private.workflow_cursors c
                      where c.def_id = v_def.def_id and c.due_at <= v_now
                        and (c.due_at, c.run_id) >= (v_def.due, v_def.run_id)
@@ -164,4 +163,4 @@ begin
                from core_private.workflow_journal x
               where x.run_id = l.run_id) j;
 end $$;
-comment on function core_node.claim_runs(text, bigint[], text, integer, interval, timestamptz[], uuid[]) is 'For nodes: leases up to p_limit runs, or branches of runs, that are due and whose definition is one of p_defs, with all that their journals hold. The caller commits before it lets anything run. (run_id, path, epoch, token) is the fence, pos how many steps the cursor has committed, attempt how often the step in hand has failed, deaths how often a process died in it: at the eleventh the cursor is parked. state is run, or undo for the compensation of undo_key, due_at since when it was due (of a workflow with a limit not later than what stayed). p_from_dues and p_from_runs, one of each definition, are due_at and run_id of the last that the caller was given: what was due before is looked at again, where it was due within a second, else not, so now and then a claim without them is to be made. Signals that have come are given to who waits for them, and sleeps and waits whose time is over are ended, first. Raises 55000 unless the transaction is read committed, NX006, NX101, NX401, NX402.';
+comment on function core_node.claim_runs(text, bigint[], text, integer, interval, timestamptz[], uuid[]) is 'For nodes: leases up to p_limit runs, or branches of runs, that are due and whose definition is one of p_defs, with all that their journals hold. The caller commits before it lets anything run. (run_id, path, epoch, token) is the fence, pos how many steps the cursor has committed, attempt how often the step in hand has failed, deaths how often a process died in it: from the fifth on one such cursor of a definition is given at a time, and at the eleventh it is parked. state is run, or undo for the compensation of undo_key, due_at since when it was due (of a workflow with a limit not later than what stayed). p_from_dues and p_from_runs, one of each definition, are due_at and run_id of the last that the caller was given: what was due before is looked at again, where it was due within a second, else not, so now and then a claim without them is to be made. Signals that have come are given to who waits for them, and sleeps and waits whose time is over are ended, first. Raises 55000 unless the transaction is read committed, NX006, NX101, NX401, NX402.';

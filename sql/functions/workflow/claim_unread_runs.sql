@@ -34,7 +34,7 @@ begin
               from core_private.workflow_definitions d
               join core_private.workflow_cursors c on c.def_id = d.def_id and c.due_at <= v_now
              where d.def_id = any (p_defs) and d.namespace = p_namespace
-               and (c.state in ('T', 'W') or c.cancel is not null or c.token is not null and c.deaths >= 10)
+               and (c.state in ('T', 'W') or c.cancel is not null or c.deaths >= 5)
              order by c.due_at, c.run_id
              limit p_limit
                for update of c skip locked) x;
@@ -62,7 +62,10 @@ begin
               from (select x.run_id, x.path, x.due_at
                       from core_private.workflow_cursors x
                      where x.def_id = v_def.def_id and x.due_at <= v_now and x.state in ('R', 'U') and x.cancel is null
-                       and (x.token is null or x.deaths < 10)
+                       and (x.deaths < 5 or exists (
+                           select
+                             from unnest(v_odd.runs, v_odd.paths) o(run_id, path)
+                            where o.run_id = x.run_id and o.path = x.path))
                        and (v_def.concurrency is null or exists (
                            select
                              from unnest(v_runs, v_paths) l(run_id, path)

@@ -24,5 +24,6 @@ begin
       from unnest(p_runs, p_paths) u(run_id, path)
      where c.run_id = u.run_id and c.path = u.path and c.token is not null and c.deaths >= 10
        and c.state in ('R', 'U') and c.cancel is null;
+    perform core_private.single_out(p_runs, p_paths, p_now);
 end $$;
-comment on function core_private.end_due_runs(uuid[], text[], timestamptz) is 'What ends by being due: sleeps and waits whose time is over, leases of runs that are cancelled, and leases in which processes have died ten times before, which are parked.';
+comment on function core_private.end_due_runs(uuid[], text[], timestamptz) is 'What ends by being due: sleeps and waits whose time is over, leases of runs that are cancelled, and leases in which processes have died ten times before, which are parked; and of those with five such deaths all but one are put off.';

@@ -64,8 +64,7 @@ begin
       into runs, paths, dues, odd
       from (select c.run_id, c.path,
                    case when n.run_id is null then greatest(p_from, timestamptz 'epoch') else c.due_at end as due_at,
-                   c.state in ('T', 'W') or c.cancel is not null
-                   or c.token is not null and c.deaths >= 10 as odd
+                   c.state in ('T', 'W') or c.cancel is not null or c.deaths >= 5 as odd
               from unnest(v_known) k(run_id)
               join core_private.workflow_cursors c on c.run_id = k.run_id
               left join unnest(v_new_runs, v_new_paths) n(run_id, path) on n.run_id = c.run_id and n.path = c.path

@@ -91,3 +91,18 @@ select pg_temp.later('31 s');
 select is(pg_temp.claim(), 'none', 'the eleventh');
 select is((select format('%s %s', state, deaths) from core_private.workflow_cursors), 'P 11', 'parks it');
 select is((select waits_for || ': ' || why || ' (' || node_id || ')' from core.workflow_waits), 'operator: parked: processes died in it 11 times, last on node n1, in what comes after b (n1)', 'and says where');
+-- Of those in which processes died often one is in hand at a time, so that who kills them is found.
+create function pg_temp.deaths() returns text language sql as $$ select string_agg(format('%s%s%s', c.state, c.deaths, case when c.token is not null and c.due_at > core_private.now() then '*' end), ' ' order by c.run_id) from core_private.workflow_cursors c where c.state <> 'P' $$;
+create function pg_temp.suspect(p int) returns void language sql as $$ update core_private.workflow_cursors set deaths = p, token = gen_random_uuid(), due_at = core_private.now() where state <> 'P' $$;
+select pg_temp.later('1 s'), core.start_workflow('shop', 'w') from generate_series(1, 3);
+select pg_temp.suspect(4);
+select is(pg_temp.claim() || ' ' || pg_temp.deaths(), ':0:0 :0:0 :0:0 R5* R5* R5*', 'after five deaths they are together for the last time');
+select pg_temp.later('31 s');
+select is(pg_temp.claim() || ' ' || pg_temp.deaths(), ':0:0 R6* R6 R6', 'and then one is in hand');
+select pg_temp.later('6 s');
+select is(pg_temp.claim() || ' ' || pg_temp.deaths(), 'none R6* R6 R6', 'with no other beside it');
+select core.start_workflow('shop', 'w');
+select is(pg_temp.claim() || ' ' || pg_temp.deaths(), ':0:0 R6* R6 R6 R0*', 'but those that nobody suspects');
+delete from core_private.workflow_cursors where deaths = 0;
+select pg_temp.later('25 s');
+select is(pg_temp.claim() || ' ' || pg_temp.deaths(), ':0:0 R7 R6* R6', 'when it has died again another one goes on, which was due before');
