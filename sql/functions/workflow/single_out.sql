@@ -1,5 +1,5 @@
 -- A process that dies takes with it all that it has in hand, and of these one may be the reason: as long as several
--- that processes died in often go on together, none is found. The next one comes when this one has committed, or has died.
+-- in which processes died often go on together, none is found. The next comes when this one has committed, or died.
 -- The caller holds the cursors.
 create or replace function core_private.single_out(p_runs uuid[], p_paths text[], p_now timestamptz)
 returns void
