@@ -26,6 +26,7 @@ func TestStepsAreUndoneInSQL(t *testing.T) {
 		a.exec(t, a.function(name, body)+`; grant execute on function flowapp.`+name+`(jsonb) to nexus_guard`)
 	}
 	a.exec(t, `create function flowapp.never(jsonb) returns void language sql security definer set search_path = flowapp as 'select flowapp.note(''never'')'; grant execute on function flowapp.never(jsonb) to nexus_guard`)
+	a.exec(t, `set quote_all_identifiers = on`) // which some roles have
 	register := func(who author, function string) error {
 		_, err := who.conn.Exec(t.Context(), `select core_node.register_workflow('flowapp', 'w', 1, jsonb_build_array(
 			jsonb_build_object('name', 'pay', 'kind', 'step', 'undo', 'sql', 'function', $1::text), '{"name": "ship", "kind": "step"}'::jsonb))`, function)

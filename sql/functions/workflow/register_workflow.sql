@@ -5,6 +5,7 @@ create or replace function core_node.register_workflow(
 returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set quote_all_identifiers = off
 set jit = off
 as $$
 declare

@@ -1,4 +1,5 @@
--- What the step in hand is knows the code alone, which did not live to say it; the journal knows what came before.
+-- A lease of what could not be read ends as one of who died; it was claimed without its journal then. What the step in
+-- hand is knows the code alone, which did not live to say it; the journal knows what came before.
 create or replace function core_private.why_parked(
     p_run uuid, p_path text, p_undo_key text, p_deaths integer, p_node text)
 returns text
@@ -6,7 +7,11 @@ language sql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
     select format('parked: processes died in it %s times', p_deaths)
-           || coalesce(', last on node ' || p_node, '')
+           || coalesce(', last on node ' || p_node || case when exists (
+                  select
+                    from core_private.workflow_cursors c
+                   where c.run_id = p_run and c.path = p_path and c.plain_bytes = 0)
+                  then ', whose log says if it could not be read' else '' end, '')
            || case when p_undo_key is not null then ', undoing ' || p_undo_key
                    when p_path = '' then coalesce(
                        ', in what comes after ' || (

@@ -91,6 +91,8 @@ select pg_temp.later('31 s');
 select is(pg_temp.claim(), 'none', 'the eleventh');
 select is((select format('%s %s', state, deaths) from core_private.workflow_cursors), 'P 11', 'parks it');
 select is((select waits_for || ': ' || why || ' (' || node_id || ')' from core.workflow_waits), 'operator: parked: processes died in it 11 times, last on node n1, in what comes after b (n1)', 'and says where');
+update core_private.workflow_cursors set plain_bytes = 0;
+select is((select why from core.workflow_waits), 'parked: processes died in it 11 times, last on node n1, whose log says if it could not be read, in what comes after b', 'and that it was claimed unread');
 -- Of those in which processes died often one is in hand at a time, so that who kills them is found.
 create function pg_temp.deaths() returns text language sql as $$ select string_agg(format('%s%s%s', c.state, c.deaths, case when c.token is not null and c.due_at > core_private.now() then '*' end), ' ' order by c.run_id) from core_private.workflow_cursors c where c.state <> 'P' $$;
 create function pg_temp.suspect(p int) returns void language sql as $$ update core_private.workflow_cursors set deaths = p, token = gen_random_uuid(), due_at = core_private.now() where state <> 'P' $$;
