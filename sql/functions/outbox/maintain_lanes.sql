@@ -31,6 +31,7 @@ begin
         return jsonb_build_object('made', 0, 'emptied', v_emptied, 'dropped', v_dropped);
     end if;
     v_own := pg_current_xact_id()::text::bigint;
+    perform core_private.part_copied_lanes();
     begin
         v_made := core_private.make_lane_partitions(core_private.lane_partitions_ahead());
     exception when lock_not_available then
