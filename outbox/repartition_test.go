@@ -164,6 +164,86 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// Who asks again while his first call still runs in the database gets nothing twice either.
+// holds: LN9 (replays at once)
+func TestReplaysAtOnce(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	register(t, db, "pay", 2, nil)
+	enqueue(t, db, "pay", numbers(3)...)
+	n := node.New(db.Pool, node.Config{Namespace: ns})
+	n.Add(outbox.Handle("pay", note))
+	if done, err := n.Work(t.Context(), 100); done != 3 || err != nil {
+		t.Fatal(done, err)
+	}
+	open, err := db.Owner.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = open.Rollback(context.Background()) })
+	if again, err := outbox.Replay(t.Context(), open, ns, "pay", time.Time{}, ""); again != 3 || err != nil {
+		t.Fatal(again, err)
+	}
+	type answer struct {
+		again int64
+		err   error
+	}
+	second := make(chan answer, 1)
+	go func() {
+		again, err := outbox.Replay(t.Context(), db.Owner, ns, "pay", time.Time{}, "")
+		second <- answer{again, err}
+	}()
+	db.Wait("select exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query ~ 'outbox_replay')")
+	if err := open.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if a := <-second; a.again != 0 || a.err != nil {
+		t.Fatal(a.again, a.err)
+	}
+}
+
+// A message that comes again as a dead letter is no second one to a replay, which leaves what is dead and not resolved to whoever decides about that.
+// holds: LN9 (replays of dead messages)
+func TestReplayBesideDeadLetters(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	register(t, db, "pay", 1, nil)
+	enqueue(t, db, "pay", "bad", "good", "worse")
+	good := false
+	n := node.New(db.Pool, node.Config{Namespace: ns})
+	n.Add(outbox.Handle("pay", func(ctx context.Context, tx pgx.Tx, m *outbox.Item) error {
+		if !good && string(m.Body) != "good" {
+			return nexus.Reject("no")
+		}
+		return note(ctx, tx, m)
+	}))
+	step := func(want string, replayed int64) {
+		t.Helper()
+		for dbtest.Get[int64](db, "select sum(lag)::bigint from core.lane_status") > 0 {
+			if _, err := n.Work(t.Context(), 100); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := dbtest.Get[string](db, "select coalesce(string_agg(body, ' ' order by n), '') from public.effect"); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		if again, err := outbox.Replay(t.Context(), db.Owner, ns, "pay", time.Time{}, ""); again != replayed || err != nil {
+			t.Error(again, err)
+		}
+	}
+	step("good", 1) // the others are dead
+	good = true
+	db.Exec("select core.replay_dead_letter(dead_letter_id) from core.dead_letters where convert_from(body, 'UTF8') = 'bad'")
+	step("good good bad", 2)
+	step("good good bad bad good", 2)
+	good = false
+	step("good good bad bad good good", 1) // the copy of the bad one is dead
+	good = true
+	db.Exec("select core.replay_dead_letter(dead_letter_id, '{\"now\": \"mended\"}') from core.dead_letters where convert_from(body, 'UTF8') = 'bad' and status <> 'resolved'")
+	step(`good good bad bad good good good {"now": "mended"}`, 2)
+	step(`good good bad bad good good good {"now": "mended"} {"now": "mended"} good`, 2)
+}
+
 // A queue is not dropped under who has enqueued to it and not committed, nor is its namespace: his message would be lost, and his dedupe key stand for it later.
 // holds: LN1 (a queue that is dropped)
 func TestDropWaitsForWhoHasEnqueued(t *testing.T) {

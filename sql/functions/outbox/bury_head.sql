@@ -24,7 +24,9 @@ begin
         with dead as materialized (
             select 'lane' as source_kind, $1 as namespace, $2 as consumer,
                    case when $16 is not null then $12 end as event_type,
-                   jsonb_build_object('queue', $2, 'messageId', $3) as source_ref, $15 as queue_name,
+                   jsonb_strip_nulls(jsonb_build_object(
+                       'queue', $2, 'messageId', $3,
+                       'copyOf', core_private.header_number($17, 'nexus-copy-of'))) as source_ref, $15 as queue_name,
                    $3 as msg_id, null::bigint as dlq_msg_id,
                    ($16 ->> 'eventId')::bigint as event_id, ($16 ->> 'eventUid')::uuid as event_uid,
                    case when $16 is not null then coalesce($16 -> 'payload', 'null') end as payload,

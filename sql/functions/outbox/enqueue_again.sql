@@ -33,6 +33,8 @@ begin
                                case when k.kind = 'ordered'
                                     then coalesce(l.headers, '{}') || jsonb_build_object(
                                         'nexus-replay-of', l.dead_letter_id, 'nexus-round', l.replay_count + 1)
+                                    else jsonb_build_object( -- for outbox_replay
+                                        'nexus-copy-of', coalesce((l.source_ref ->> 'copyOf')::bigint, l.msg_id))
                                     end as headers
                           from core.dead_letters l
                           join core.consumers k on k.namespace = l.namespace and k.name = l.consumer
