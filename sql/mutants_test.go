@@ -879,7 +879,7 @@ var mutants = []mutant{
 	{"N1-changes none is not NULL", "core_node.replace_capabilities", []string{"if p_types is null then", "if false then"}, "nodes/replace_capabilities", false},
 	{"N1 by who consumes", "core_private.incarnation_namespace", []string{"perform core_private.require_duty(v_namespace, 'consume');", ""}, "nodes/foreign", false},
 	{"N1 of a namespace that is open to the caller", "core_private.incarnation_namespace", []string{"or core_private.is_hidden(v_namespace)", ""}, "nodes/foreign", false},
-	{"N1-changes workflows a node", "core_private.check_capabilities", []string{"cardinality(p_workflows) > 2000", "false"}, "nodes/replace_capabilities", false},
+	{"N1-changes workflows a node", "core_private.check_capabilities", []string{"cardinality(v_names) > 2000", "false"}, "nodes/replace_capabilities", false},
 	{"N1-changes names of workflows", "core_private.check_capabilities", []string{"w is null or w !~ '^[[:graph:]]{1,200}$'", "false"}, "nodes/replace_capabilities", false},
 	{"N2 the lost register anew", "core_node.heartbeat", []string{"and n.state <> 'lost'", ""}, "nodes/life", false},
 	{"P2 by the patterns of then", "core.event_status", []string{"coalesce(h.patterns, c.patterns)", "c.patterns"}, "event_status/patterns", false},
