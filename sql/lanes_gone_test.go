@@ -192,4 +192,18 @@ func TestQueuesThatNobodyWorks(t *testing.T) {
 	want("the queue is paused", "the queue is paused", 0)
 	s.exec("select core.resume_consumer('shop', 'pay')")
 	want("resumed", nobody, 1)
+
+	// What one lane tells is said of the others.
+	s.exec("select core.outbox_register_queue('shop', 'two', 2)")
+	s.exec("select core.outbox_enqueue('shop', 'two', 'x', 't', 'k' || n) from generate_series(1, 16) n")
+	pass("61 s")
+	both := "select string_agg(coalesce(why, '-'), ', ' order by lane) from core.lane_status where queue = 'two' and lag > 0"
+	s.want("two lanes left alone", dbtest.Get[string](db, both), nobody+", "+nobody)
+	lane = dbtest.Get[int32](db, "select lane_id from core.lane_status where queue = 'two' and lane = 1")
+	s.must(s.settle(db.Owner, lane, s.fetch(lane), 0, "release"))
+	pass("59 s")
+	s.want("one was let go just now", dbtest.Get[string](db, both), "-, -")
+	for _, say := range s.says {
+		t.Error(say)
+	}
 }
