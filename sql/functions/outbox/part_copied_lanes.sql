@@ -1,6 +1,6 @@
--- A copy of a server is known by ids of transactions that it has not reached, and one day it has reached them. What was
--- enqueued until then would pass for seen. So that is written down as long as it can be told, until core.lanes_rebase().
--- Where one lane gives it away, all are of the other server.
+-- A copy of a server is known by ids of transactions that it has not reached, and one day it has reached them. What
+-- was enqueued until then would pass for seen. So that is written down as long as it can be told, until
+-- core.lanes_rebase(). Where one lane gives it away, all are of the other server.
 create or replace function core_private.part_copied_lanes()
 returns void
 language plpgsql
