@@ -1,5 +1,5 @@
 -- The parent's row is locked before, as whoever locks a tree of runs does it. What was undone is begun anew, as is what
--- has no time left or is not kept any more.
+-- had no time left or is not kept any more.
 create or replace function core_private.resume_child(p_run uuid, p_key text, p_now timestamptz)
 returns uuid
 language plpgsql
@@ -17,7 +17,7 @@ begin
                 where r.parent_run_id = p_run and r.parent_key = p_key and r.continued_from is null
                 order by r.parent_attempt desc
                 limit 1))
-       and l.status = 'failed' and (l.timeout_at is null or l.timeout_at > p_now)
+       and l.status = 'failed' and (l.timeout_at is null or l.timeout_at > l.finished_at)
        and not exists (
            select
              from core_private.workflow_journal j

@@ -1,4 +1,5 @@
--- Steps that were given up come anew; what was done in branches stays, and what was done in a child that failed.
+-- Steps that were given up come anew; what was done in branches stays, and what was done in a child that failed. The
+-- time that it has for all of that stood still while it had failed, else it would be over at once.
 create or replace function core_private.resume_run(p_run uuid, p_now timestamptz)
 returns boolean
 language plpgsql
@@ -45,7 +46,8 @@ begin
             (select count(*) from core_private.workflow_journal j where j.run_id = p_run),
             core_private.entered_by(p_run, v_run.def_id), p_now);
     update core_private.workflow_runs r
-       set status = 'open', error = null, ending = null, finished_at = null, updated_at = p_now
+       set status = 'open', error = null, ending = null, finished_at = null, updated_at = p_now,
+           timeout_at = r.timeout_at + (p_now - r.finished_at)
      where r.run_id = p_run;
     perform core_private.wake_workflows(v_run.namespace, p_now);
     return true;

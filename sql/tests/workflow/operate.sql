@@ -32,7 +32,11 @@ select is((select e.outcome || e.next_path from pg_temp.held(1, 'm/0') h, core_n
 select is(pg_temp.fail(1, 'm#2', '{2,2}', 'm/2'), 'failed', 'one has failed');
 select is((select e.outcome from pg_temp.held(1, 'm/1') h, core_node.end_branch(h.run_id, h.path, h.epoch, h.token, h.pos, 'm#1', '{2,1}', '1') e), 'ended', 'so has the run');
 select is(pg_temp.is(1), 'failed', 'failed');
+update core_private.workflow_runs set timeout_at = core_private.now() + interval '1 min' where run_id = (select run_id from r where n = 1);
+select pg_temp.later('1 h');
 select is(pg_temp.retry(1), true, 'goes on');
+select is((select timeout_at - core_private.now() from core.workflow_runs join r using (run_id) where n = 1), '1 min', 'with the time that it had left when it failed');
+update core_private.workflow_runs set timeout_at = null;
 select is(pg_temp.is(1), 'open :R:2', 'in its second step');
 select pg_temp.claim();
 select is((select core_node.fan_out(h.run_id, '', h.epoch, h.token, h.pos, 2, 'm', '{2}', null, '["x", "y", "z"]', 2) from pg_temp.held(1) h), 'waits', 'branches again');
