@@ -100,6 +100,23 @@ func TestGoOfThePagesCompiles(t *testing.T) {
 	run("vet", "./...")
 }
 
+// Names of steps compile whatever they are, and are refused when a node begins.
+// holds: docs
+func TestNamesOfStepsInPagesAreTaken(t *testing.T) {
+	step, valid := regexp.MustCompile(`workflow\.(?:Step|TxStep|Sleep|SleepUntil|WaitForSignal|Sequence|Parallel|Map|Route|Loop|Child)\(\w+, "([^"]*)"`), regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}$`)
+	found := 0
+	for _, page := range pages(t) {
+		for _, m := range step.FindAllStringSubmatch(read(t, page), -1) {
+			if found++; !valid.MatchString(m[1]) {
+				t.Errorf("%s: %s", page, m[0])
+			}
+		}
+	}
+	if found < 10 {
+		t.Errorf("%d were found", found)
+	}
+}
+
 // program adds the imports that code needs.
 func program(pkg, code string) string {
 	var names []string
