@@ -270,7 +270,11 @@ func (c *trial) fork() {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	f := &subject{id: id, flow: s.flow, plan: s.plan, sent: map[string]int{}, fork: true}
+	f := &subject{id: id, flow: s.flow, sent: map[string]int{}, fork: true}
+	// Of a run that went on as a new one the last is forked, which has another plan.
+	if err := json.Unmarshal(dbtest.Get[[]byte](c.db, `select input from core_private.workflow_runs where run_id = $1`, id), &f.plan); err != nil {
+		c.t.Fatal(err)
+	}
 	c.runs = append(c.runs, f)
 	c.signal(f, 0)
 }
@@ -333,6 +337,9 @@ func (c *trial) mend() {
 			c.t.Errorf("%s %s: %v %v", s.id, status, resumed, err)
 		}
 		s.plan, s.mended = p, true
+		if status == "compensation_failed" && s.cancel == "plain" {
+			s.cancel = "" // what the cancel gave up was the undoing, which has begun again
+		}
 	}
 	c.settle()
 }
