@@ -8,6 +8,9 @@ create or replace function core_private.is_foreign_cursor(
 returns boolean
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
+set jit = off
 as $$
 begin
     return p_cursor.cluster <> p_cluster
