@@ -13,7 +13,7 @@ import (
 
 // Finish has n work and moves the clock to the next time that a run of the namespace waits for, until this run ends: a workflow that sleeps for a
 // month takes a moment. n has the workflow, and those of its children, by Add. The test fails if the run waits for what no clock brings, such as a
-// signal: send it before.
+// signal: send it before. Of a run that goes on as a new one it is the last that ends.
 func Finish[In, Out any](e *Env, n *node.Node, w *workflow.Workflow[In, Out], run uuid.UUID) (Out, error) {
 	e.t.Helper()
 	for {
@@ -37,16 +37,25 @@ select c.due_at from core_private.workflow_cursors c join core_private.workflow_
 
 func (e *Env) over(run uuid.UUID) (over bool) {
 	e.t.Helper()
-	err := e.db.Owner.QueryRow(e.t.Context(), `select finished_at is not null from core.workflow_runs where run_id = $1`, run).Scan(&over)
-	if err != nil {
+	var runs int
+	if err := e.db.Owner.QueryRow(e.t.Context(), chain+`select count(*), coalesce(bool_and(finished_at is not null), false) from chain`, run).Scan(&runs, &over); err != nil {
 		e.t.Fatalf("run %s: %v", run, err)
+	}
+	if runs == 0 {
+		e.t.Fatalf("finish: there is no run %s", run)
 	}
 	return over
 }
 
+// chain is a run and those that it went on as.
+const chain = `with recursive chain as (
+	select run_id, continued_as, finished_at from core.workflow_runs where run_id = $1
+	 union all
+	select n.run_id, n.continued_as, n.finished_at from chain c join core.workflow_runs n on n.run_id = c.continued_as) `
+
 func (e *Env) waits(run uuid.UUID) []string {
 	e.t.Helper()
-	return e.texts(`select trim(concat_ws(' ', path, 'waits for', waits_for, signal, why)) from core.workflow_waits where run_id = $1 order by path`, run)
+	return e.texts(chain+`select trim(concat_ws(' ', path, 'waits for', waits_for, signal, why)) from core.workflow_waits join chain using (run_id) order by path`, run)
 }
 
 // Journal is what a run has done so far, in the order of execution: the keys of its steps, with their status where that is not completed:

@@ -69,6 +69,33 @@ func TestFinish(t *testing.T) {
 	}
 }
 
+// A run that goes on as a new one ends with the last of them, however long that sleeps.
+func TestFinishOfAChain(t *testing.T) {
+	t.Parallel()
+	env := nexustest.New(t, "shop")
+	w := workflow.New[int, int]("monthly")
+	workflow.Sleep(w, "month", 30*24*time.Hour)
+	workflow.Step(w, "bill", func(_ context.Context, r *workflow.Run[int]) (int, error) {
+		if r.Input < 3 {
+			return 0, workflow.ContinueAsNew(r, r.Input+1)
+		}
+		return 0, nil
+	})
+	w.Returns(func(r *workflow.Run[int]) (int, error) { return r.Input, nil })
+	n := newNode(env)
+	n.Add(w)
+	env.Work(n) // registers it
+	began := env.Now()
+	id, _, err := w.Start(t.Context(), env.Pool, "shop", 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := nexustest.Finish(env, n, w, id)
+	if took := env.Now().Sub(began); out != 3 || err != nil || took != 90*24*time.Hour {
+		t.Errorf("%d %v after %s", out, err, took)
+	}
+}
+
 // A step fails on purpose, and so does what undoes one.
 func TestFailStep(t *testing.T) {
 	t.Parallel()
