@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -33,18 +34,27 @@ func (n *Node) Add(s ...Service) {
 	n.services = append(n.services, s...)
 }
 
-// refuseTwin refuses a service that does the same as one that was added before it.
-func refuseTwin(before []Service, s Service) error {
+// refuseService refuses a service that is nil, or does the same as one that was added before it.
+func refuseService(before []Service, s Service) error {
+	if isNil(s) {
+		return invalid("Add", fmt.Sprintf("the node was given a service that is nil, a %T", s), "add it once it is made")
+	}
 	one, ok := s.(svc.Sole)
 	if !ok {
 		return nil
 	}
 	for _, b := range before {
-		if b, ok := b.(svc.Sole); ok && b.Sole() == one.Sole() {
+		if b, ok := b.(svc.Sole); ok && !isNil(b) && b.Sole() == one.Sole() {
 			return invalid("Add", "the node has two services for "+one.Sole()+", and each would get what falls to it by chance", "add one that does both")
 		}
 	}
 	return nil
+}
+
+// isNil also knows a nil pointer, which is what a constructor that failed leaves behind.
+func isNil(s any) bool {
+	v := reflect.ValueOf(s)
+	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // exitMargin is how long after the end of the grace time the node still waits for a service: until that has given up what ignores its end, and has
@@ -53,12 +63,12 @@ const exitMargin = svc.Stay + 1500*time.Millisecond
 
 // served is a service of a node that runs: the runner of it.
 type served struct {
-	of     Service
-	twin   error // why it will not be served; nil: nothing else does the same
-	r      *run
-	host   *svc.Host
-	cancel context.CancelCauseFunc // of host.Handling
-	begun  chan struct{}           // closed once it runs, or never will
+	of      Service
+	refused error // why it will not be served
+	r       *run
+	host    *svc.Host
+	cancel  context.CancelCauseFunc // of host.Handling
+	begun   chan struct{}           // closed once it runs, or never will
 
 	mu     sync.Mutex
 	runner svc.Runner // nil until it has been declared
@@ -90,8 +100,8 @@ func (s *served) begin(drained context.Context) {
 
 // declare declares what the service rests on.
 func (s *served) declare(ctx context.Context) error {
-	if s.twin != nil {
-		return s.twin
+	if s.refused != nil {
+		return s.refused
 	}
 	return s.r.patiently(ctx, func(ctx context.Context) error { return s.of.Declare(ctx, s.host) })
 }
@@ -212,7 +222,7 @@ func (r *run) adopt(n *Node, most int) (came []*served) {
 	rest := n.services[len(r.services):]
 	for i, of := range rest[:min(most, len(rest))] {
 		s := r.serve(of, r.fail)
-		s.twin = refuseTwin(n.services[:len(r.services)+i], of)
+		s.refused = refuseService(n.services[:len(r.services)+i], of)
 		came = append(came, s)
 	}
 	r.services = append(r.services, came...)
@@ -261,7 +271,7 @@ func (r *run) declare(ctx context.Context, n *Node) error {
 	all, from := n.services, n.declared
 	n.mu.Unlock()
 	for i, s := range all[from:] {
-		if err := refuseTwin(all[:from+i], s); err != nil {
+		if err := refuseService(all[:from+i], s); err != nil {
 			return err
 		}
 		if err := s.Declare(ctx, r.hostOf(ctx)); err != nil {

@@ -49,6 +49,22 @@ func TestAServiceThatFailsEndsTheNode(t *testing.T) {
 	}
 }
 
+// A constructor that failed leaves a nil pointer, which is no reason to end the process.
+func TestANilServiceIsRefused(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	for _, s := range []node.Service{nil, (*lane)(nil)} {
+		n := node.New(db.Pool, node.Config{Namespace: ns})
+		n.Add(s)
+		_, worked := n.Work(t.Context(), 1)
+		for _, err := range []error{worked, n.Run(t.Context())} {
+			if err == nil || !strings.Contains(err.Error(), "a service that is nil") {
+				t.Errorf("%T: %v", s, err)
+			}
+		}
+	}
+}
+
 // Work does what Run does, inline: what is declared is, once, and fires when it is due.
 // holds: work
 func TestWorkDeclaresAndFires(t *testing.T) {

@@ -93,7 +93,7 @@ func (s *StepRef[In, R]) CompensateTx(fn func(ctx context.Context, tx pgx.Tx, r 
 // CompensateSQL undoes the step by a function of the database, named as schema.name(jsonb), which runs as its owner and also while no node is
 // alive.
 func (s *StepRef[In, R]) CompensateSQL(function string) *StepRef[In, R] {
-	s.n.compensate(&undo{kind: "sql", function: function})
+	s.n.needs(function != "", "function of the database that undoes it").compensate(&undo{kind: "sql", function: function})
 	return s
 }
 

@@ -61,6 +61,8 @@ func TestWrongDeclarations(t *testing.T) {
 			w.Returns(func(*Run[none]) (int, error) { return 0, nil })
 			w.Returns(func(*Run[none]) (int, error) { return 0, nil })
 		},
+		`Returns has no function`:                     func(w *Workflow[none, int]) { Step(w, "a", nothing); w.Returns(nil) },
+		`step "a" has no function of the database`:    func(w *Workflow[none, int]) { Step(w, "a", nothing).CompensateSQL("") },
 		`step "a" has no function`:                    func(w *Workflow[none, int]) { Step[none, int](w, "a", nil) },
 		`tx "a" has no function`:                      func(w *Workflow[none, int]) { TxStep[none, int](w, "a", nil) },
 		`sleep_until "a" has no function`:             func(w *Workflow[none, int]) { SleepUntil[none](w, "a", nil) },

@@ -88,6 +88,10 @@ func (w *Workflow[In, Out]) Returns(fn func(r *Run[In]) (Out, error)) {
 	if w.flow.returns != nil {
 		w.flow.fault("Returns was called twice")
 	}
+	if fn == nil {
+		w.flow.fault("Returns has no function")
+		return
+	}
 	w.flow.returns = func(c *call) (any, error) {
 		r, err := runOf[In](c)
 		if err != nil {

@@ -39,7 +39,7 @@ func newWorkflowList(s *session) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			begin, err := sinceFlag(cmd, since, time.Now())
-			err = cmp.Or(err, oneOf(cmd, "status", f.Status, "", "pending", "running", "waiting", "compensating", "completed", "failed", "compensation_failed",
+			err = cmp.Or(err, oneOf(cmd, "status", f.Status, "pending", "running", "waiting", "compensating", "completed", "failed", "compensation_failed",
 				"cancelled", "timed_out"))
 			if err != nil {
 				return err

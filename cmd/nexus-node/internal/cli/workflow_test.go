@@ -65,7 +65,7 @@ func TestWorkflowCommands(t *testing.T) {
 			t.Errorf("list %s:\n%s%s", args, r.out, r.errors)
 		}
 	}
-	if r := s.run("workflow", "list", "-n", "shop", "--status", "odd"); r.code != exitUsage {
+	if r := s.run("workflow", "list", "-n", "shop", "--status", "odd"); r.code != exitUsage || !strings.Contains(r.errors, "it takes pending, ") {
 		t.Errorf("a status that there is not: %s", r.errors)
 	}
 	fork := id(s.run("workflow", "fork", run, "ship", "-o", "json").out)
