@@ -433,6 +433,25 @@ func TestSignals(t *testing.T) {
 	}
 }
 
+// holds: W7 (signals that do not decode)
+// Whoever reads a signal of another shape is told so, as of an input, and not that the step had a panic.
+func TestASignalThatDoesNotDecode(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	w := workflow.New[order, string]("w")
+	approved := workflow.WaitForSignal[approval](w, "approved", 0)
+	workflow.Step(w, "ship", func(_ context.Context, r *run) (string, error) { return approved.Result(r).By, nil }).Retry = nexus.RetryPolicy{MaxAttempts: 1}
+	start(t, db, node.Config{}, w)
+	id := begin(t, db, w, order{}, nil)
+	if _, err := workflow.Signal(t.Context(), db.Pool, id, "approved", 7); err != nil {
+		t.Fatal(err)
+	}
+	_, err := await(t, db, w, id)
+	if e, ok := errors.AsType[*workflow.RunError](err); !ok || e.Reason != "decode" || strings.Contains(err.Error(), "goroutine") || !strings.Contains(err.Error(), `step "ship" reads the result of "approved"`) {
+		t.Error(err)
+	}
+}
+
 // holds: W8
 // A Map of many items runs each once, no more at once than it may, and its results are in order.
 func TestMap(t *testing.T) {

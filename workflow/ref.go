@@ -51,7 +51,7 @@ func (s *StepRef[In, R]) Result(r *Run[In]) R {
 	result, _ := r.c.journal.get(key)
 	v, err := s.read(r.c, key, result)
 	if err != nil {
-		panic(fmt.Sprintf("workflow: step %q reads the result of %q: %v", r.Step, key, err))
+		panic(fmt.Errorf("workflow: step %q reads the result of %q: %w: %w", r.Step, key, invoke.ErrDecode, err))
 	}
 	return v
 }

@@ -27,7 +27,11 @@ var errGoexit = errors.New("the handler ended its goroutine (runtime.Goexit)")
 func (e *End) Catch(f func() error) {
 	returned := false
 	defer func() {
-		if p := recover(); p != nil {
+		p := recover()
+		err, _ := p.(error)
+		if _, decode := inspect(err); decode { // by what cannot return it
+			*e = End{Err: err}
+		} else if p != nil {
 			*e = End{Err: fmt.Errorf("panic: %s", panicText(p)), Stack: debug.Stack()}
 		} else if !returned {
 			*e = End{Err: errGoexit, Stack: debug.Stack()}
