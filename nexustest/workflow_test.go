@@ -96,6 +96,29 @@ func TestFinishOfAChain(t *testing.T) {
 	}
 }
 
+// A child that fails in its turn has its parent go on, though the parent's workflow was looked at before.
+func TestFinishAfterAChildHasFailed(t *testing.T) {
+	t.Parallel()
+	env := nexustest.New(t, "shop")
+	child := workflow.New[int, int]("child")
+	workflow.Sleep(child, "nap", time.Hour)
+	workflow.Step(child, "do", func(context.Context, *workflow.Run[int]) (int, error) { return 0, nexus.Reject("no") })
+	w := workflow.New[int, int]("parent")
+	workflow.Child(w, "of", child, func(r *workflow.Run[int]) (int, error) { return r.Input, nil }).Retry = nexus.RetryPolicy{MaxAttempts: 1}
+	n := newNode(env)
+	n.Add(w)
+	n.Add(child)
+	env.Work(n) // registers them
+	id, _, err := w.Start(t.Context(), env.Pool, "shop", 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = nexustest.Finish(env, n, w, id)
+	if e, ok := errors.AsType[*workflow.RunError](err); !ok || e.Step != "of" || e.Reason != "child" {
+		t.Errorf("%v", err)
+	}
+}
+
 // A step fails on purpose, and so does what undoes one.
 func TestFailStep(t *testing.T) {
 	t.Parallel()

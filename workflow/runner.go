@@ -154,7 +154,7 @@ func (r *runner) Work(ctx context.Context, limit int) (done int, err error) {
 		for _, h := range claimed {
 			h.most = max(limit-done, 1)
 			h.work(ctx)
-			done += h.did
+			done += max(h.did, 1) // a step that failed is work as well: what waited for it may be due now
 		}
 	}
 	return done, ctx.Err()
