@@ -61,7 +61,7 @@ var mutants = []mutant{
 	{"W9 but not where it was undone", "core_private.resume_child", []string{"right(j.key, 5) = '~undo'", "false"}, "workflow/children", true},
 	{"W13 a retry has the time it had", "core_private.resume_run", []string{"r.timeout_at + (p_now - r.finished_at)", "r.timeout_at"}, "workflow/operate", false},
 	{"W9 nor without time", "core_private.resume_child", []string{"l.timeout_at > l.finished_at", "true"}, "workflow/children", false},
-	{"W9 whose end may be there", "core_node.start_child", []string{"core_private.end_waits(array[p_run], p_path, v_now) > 0", "false"}, "workflow/children", false},
+	{"W9 when its step begins", "core_node.start_child", []string{"core_private.resume_child(p_run, p_key, v_now)", "null"}, "workflow/children", true},
 	{"W9 children are cancelled along", "core_private.cancel_run", []string{"where r.parent_run_id = p_run and r.finished_at is null", "where false"}, "workflow/children", false},
 	{"W10 a step in hand ends the run", "core_node.commit_steps", []string{"and c.cancel is null", ""}, "workflow/cancel", false},
 	{"W5 who has lost a lease gives nothing back", "core_node.release_runs", []string{"and c.token = x.token", ""}, "workflow/waits", false},

@@ -1,5 +1,6 @@
 -- Every transaction holds the lock of its own virtual id from its first statement on, whether or not it has written or
--- has a snapshot just now; one that is prepared holds that of its id instead.
+-- has a snapshot just now; one that is prepared holds that of its id instead. Autovacuum, which has no user, writes
+-- nothing that is waited for here, and may be at a large table for hours.
 create or replace function core_private.alive_transactions()
 returns text[]
 language sql volatile
@@ -10,7 +11,7 @@ as $$
           from pg_locks l
           join pg_stat_activity a on a.pid = l.pid
          where l.locktype = 'virtualxid' and l.granted and l.mode = 'ExclusiveLock'
-           and l.pid <> pg_backend_pid() and a.datname = current_database()
+           and l.pid <> pg_backend_pid() and a.datname = current_database() and a.usesysid is not null
          union all
         select 'prepared ' || p.transaction::text
           from pg_prepared_xacts p

@@ -1,4 +1,4 @@
--- The parent's row is locked before, as whoever locks a tree of runs does it. What was undone is begun anew, as is what
+-- The parent is held before, as whoever locks a tree of runs does it. What was undone is begun anew, as is what
 -- had no time left or is not kept any more.
 create or replace function core_private.resume_child(p_run uuid, p_key text, p_now timestamptz)
 returns uuid

@@ -1,5 +1,5 @@
--- A run that is retried counts its attempts anew, and the children of before are still there. One that goes on with it
--- is in the journal, and may have ended before its step waits for it.
+-- A run that is retried counts its attempts anew, and the children of before are still there. The last of them goes on
+-- here, where the retry has marked that.
 create or replace function core_node.start_child(
     p_run uuid, p_path text, p_epoch integer, p_token uuid, p_pos integer, p_entered integer, p_key text,
     p_ord integer[], p_workflow text, p_input jsonb = '{}', p_options jsonb = '{}', p_undo jsonb = null,
@@ -16,7 +16,6 @@ declare
     v_o     record;
     v_def   bigint;
     v_which integer;
-    v_there boolean;
 begin
     perform core_private.check_fence_step(p_key, p_ord);
     v_o := core_private.parse_start_options(p_options);
@@ -44,14 +43,13 @@ begin
             'A workflow that begins itself never ends.', 'p_run');
     end if;
     perform core_private.check_payload(p_input, core_private.max_stored(p_run), 'p_input');
-    child := (
-        select r.child
+    if exists (
+        select
           from core_private.workflow_journal j
-         cross join lateral jsonb_to_record(j.result) r(child uuid, child_failed jsonb)
-         where j.run_id = p_run and j.key = p_key and j.status = 'p' and jsonb_typeof(j.result) = 'object'
-           and r.child_failed is null);
-    v_there := child is not null;
-    if not v_there then
+         where j.run_id = p_run and j.key = p_key and j.status = 'p' and j.result = '{"resume": true}') then
+        child := core_private.resume_child(p_run, p_key, v_now);
+    end if;
+    if child is null then
         v_which := (select max(r.parent_attempt) + 1
                       from core_private.workflow_runs r
                      where r.parent_run_id = p_run and r.parent_key = p_key and r.continued_from is null);
@@ -67,9 +65,6 @@ begin
        set state = 'W', token = null, due_at = null, entered = coalesce(p_entered, c.entered), deaths = 0,
            waiting_for = 'child:' || child, wait_key = p_key, wait_ord = p_ord
      where c.run_id = p_run and c.path = p_path;
-    if v_there and core_private.end_waits(array[p_run], p_path, v_now) > 0 then
-        perform core_private.wake_workflows(v_run.namespace, v_now);
-    end if;
     outcome := 'waits';
 end $$;
-comment on function core_node.start_child(uuid, text, integer, uuid, integer, integer, text, integer[], text, jsonb, jsonb, jsonb) is 'For nodes: starts a run as a step of one that they hold, whose cursor then waits for its end. If it completes its result is the step''s; if not the cursor is due, with pending of that key saying how it ended in child_failed, and core_node.fail_step says what this means. One that goes on after a retry of its parent is waited for, and none started. Options as core.start_workflow, without idempotency_key; p_undo is how the step is undone once the child has completed. Outcomes: waits; cancelled; lost. Raises 55000 unless the transaction is read committed, NX003, NX004, NX005, NX006, NX019, NX116, NX601.';
+comment on function core_node.start_child(uuid, text, integer, uuid, integer, integer, text, integer[], text, jsonb, jsonb, jsonb) is 'For nodes: starts a run as a step of one that they hold, whose cursor then waits for its end. If it completes its result is the step''s; if not the cursor is due, with pending of that key saying how it ended in child_failed, and core_node.fail_step says what this means. After a retry of the run the last child of the step goes on, where it failed, and none is started. Options as core.start_workflow, without idempotency_key; p_undo is how the step is undone once the child has completed. Outcomes: waits; cancelled; lost. Raises 55000 unless the transaction is read committed, NX003, NX004, NX005, NX006, NX019, NX116, NX601.';
