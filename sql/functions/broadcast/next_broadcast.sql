@@ -1,13 +1,18 @@
 -- What is visible in p_target and not in p_seen has either an id that was running in p_seen, or one from its xmax on.
 -- Asked for in these two parts, each is a range of the index: a transaction that is held open for long does not
 -- make what was read since be read again. All of the first part comes before the second, in the order of ids. Of two
--- lower bounds the index would use either, so there is one.
+-- lower bounds the index would use either, so there is one. Bounds of ids alone would be a range of the primary key,
+-- which reads all that is kept: by + 0 they are none. Without a sort only the index that is meant gives the order.
 create or replace function core_private.next_broadcast(
     p_namespace text, p_cluster bigint, p_seen pg_snapshot, p_target pg_snapshot, p_at_xid xid8, p_at_id bigint,
     p_judged bigint, p_top bigint, p_types text[] = null)
 returns core.broadcasts
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+set jit = off
 as $$
 declare
     v_late xid8[];
@@ -20,7 +25,7 @@ begin
               into v_row
               from core.broadcasts b
              where b.namespace = p_namespace and b.xid = any (v_late) and (b.xid, b.broadcast_id) > (p_at_xid, p_at_id)
-               and b.cluster = p_cluster and b.broadcast_id > p_judged and b.broadcast_id <= p_top
+               and b.cluster = p_cluster and b.broadcast_id + 0 > p_judged and b.broadcast_id + 0 <= p_top
                and (p_types is null
                     or exists (select from unnest(p_types) p where core_private.matches(p, b.event_type)))
              order by b.xid, b.broadcast_id
@@ -37,7 +42,7 @@ begin
       from core.broadcasts b
      where b.namespace = p_namespace and (b.xid, b.broadcast_id) > (p_at_xid, p_at_id)
        and b.xid < pg_snapshot_xmax(p_target)
-       and b.cluster = p_cluster and b.broadcast_id > p_judged and b.broadcast_id <= p_top
+       and b.cluster = p_cluster and b.broadcast_id + 0 > p_judged and b.broadcast_id + 0 <= p_top
        and pg_visible_in_snapshot(b.xid, p_target)
        and (p_types is null
             or exists (select from unnest(p_types) p where core_private.matches(p, b.event_type)))
